@@ -153,6 +153,8 @@ mod atomics;
 mod call;
 mod cancel;
 pub mod closure;
+#[cfg(feature = "objects")]
+mod cluster;
 #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the benches also use the transports directly"))]
 #[cfg(feature = "objects")]
 mod fabric;

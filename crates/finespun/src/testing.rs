@@ -39,6 +39,12 @@ pub trait TestSettings: Sized {
     #[cfg(feature = "objects")]
     fn encode(self, encode: bool) -> Self;
 
+    /// Builds the runtime as if over several processes, each with the given number of workers (one by default), all in
+    /// this process: their teams share nothing but messages as bytes. Default: 1. A program's answer must not depend on
+    /// it.
+    #[cfg(feature = "objects")]
+    fn processes(self, processes: usize) -> Self;
+
     /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
     /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
     #[cfg(feature = "objects")]
@@ -56,6 +62,11 @@ impl TestSettings for Builder {
     #[cfg(feature = "objects")]
     fn encode(self, encode: bool) -> Builder {
         self.set_encode(encode)
+    }
+
+    #[cfg(feature = "objects")]
+    fn processes(self, processes: usize) -> Builder {
+        self.set_processes(processes)
     }
 
     #[cfg(feature = "objects")]

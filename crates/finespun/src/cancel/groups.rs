@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-use crate::atomics::{AtomicU64, Ordering, lock_std as lock};
+use crate::atomics::{AtomicU32, AtomicU64, Ordering, lock_std as lock};
 use crate::frame::FrameRef;
 use crate::frame::leaf::Waiting;
 
@@ -82,7 +82,15 @@ pub(crate) struct Group {
     /// The parts of this group's range that are free for nested groups.
     parts: Mutex<Parts>,
     barrier: Barrier<Waiting, SHARDS>,
+    sharing: AtomicU32,
 }
+
+/// In [`Group::sharing`]: the group is known in this process only.
+const OWN: u32 = 0;
+/// In [`Group::sharing`]: other processes know the group, and learn its end.
+const SHARED: u32 = 1;
+/// In [`Group::sharing`]: the group has ended.
+const ENDED: u32 = 2;
 
 /// Packs the numbers of the enclosing group and of the run into one word.
 fn pack(above: u32, run: u32) -> u64 {
@@ -99,7 +107,17 @@ impl Group {
             to: AtomicU64::new(0),
             parts: Mutex::new(Parts::default()),
             barrier: Barrier::new(),
+            sharing: AtomicU32::new(ENDED),
         }
+    }
+
+    /// Records that another process knows the group in its use `uses`. Returns false if that has ended.
+    pub(crate) fn share(&self, uses: u64) -> bool {
+        let share = |sharing| (sharing != ENDED).then_some(SHARED);
+        // AcqRel: pairs with the swap in `Groups::end`.
+        let live = self.uses() == uses && self.sharing.fetch_update(Ordering::AcqRel, Ordering::Acquire, share).is_ok();
+        // Again: another group may have begun to use the record in between.
+        live && self.uses() == uses
     }
 
     /// Returns the number of the enclosing group, or of the run.
@@ -259,6 +277,7 @@ impl Groups {
             group.to.store(code.to, Ordering::Relaxed);
             lock(&group.parts).begin(code, activities);
         }
+        group.sharing.store(OWN, Ordering::Relaxed);
         group.mark.begin();
         index
     }
@@ -283,9 +302,13 @@ impl Groups {
     }
 
     /// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Passes the waiters at
-    /// its barrier to `release`, before the number can be used again.
-    pub(crate) fn end(&self, number: u32, release: impl FnOnce(Released)) {
+    /// its barrier to `release`, before the number can be used again. Returns the group's [`uses`](Group::uses) if other
+    /// processes know the group.
+    #[must_use]
+    pub(crate) fn end(&self, number: u32, release: impl FnOnce(Released)) -> Option<u64> {
         let group = self.get(number);
+        // AcqRel: pairs with `Group::share`.
+        let shared = (group.sharing.swap(ENDED, Ordering::AcqRel) == SHARED).then(|| group.uses());
         let (above, run, code) = (group.parent(), group.run(), group.code());
         // Waiters are left only if the group has been terminated. Their waits have been cancelled.
         release(group.barrier.take());
@@ -303,6 +326,7 @@ impl Groups {
             }
         }
         lock(&self.free).indices.push(index_of(number));
+        shared
     }
 
     /// Ends a run: drops its range.

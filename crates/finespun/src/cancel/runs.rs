@@ -22,6 +22,8 @@ static SERIAL: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(
 pub(crate) struct Run {
     /// The run number: team and index.
     pub(crate) number: u32,
+    /// The run's name in all processes of its runtime, where it may have other numbers. Not 0.
+    pub(crate) name: u32,
     /// Differs from the serial of every other run of the process: numbers are used again.
     pub(crate) serial: u64,
     /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
@@ -78,9 +80,10 @@ pub(crate) type CompletionCallback = Box<dyn FnOnce() + Send>;
 
 impl Run {
     /// Creates a run whose root is counted. `inner` says whether a thread of some runtime begins the run.
-    pub(crate) fn new(number: u32, inner: bool) -> Run {
+    pub(crate) fn new(number: u32, name: u32, inner: bool) -> Run {
         Run {
             number,
+            name,
             // Relaxed: only the value counts.
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             live: AtomicUsize::new(1),
@@ -181,10 +184,11 @@ impl Run {
         callback
     }
 
-    /// Marks the run by `mark`, which returns true for the first mark. If this is the first and `in_flight` returns
-    /// true, the run ends only after each of `workers` workers has swept: a worker that is handling a message of the
-    /// run is not counted in `live`, and may leave a frame behind. Returns whether this is the first mark, and the
-    /// completion callback if the run ends with this call.
+    /// Marks the run by `mark`, which returns true for the first mark. If this is the first, the run has not ended, and
+    /// `in_flight` returns true, the run ends only after each of `workers` workers has swept: a worker that is handling
+    /// a message of the run is not counted in `live`, and may leave a frame behind. Then the run also counts `held`
+    /// more, each until a [`leave`](Run::leave). Returns whether this is the first mark, and the completion callback if
+    /// the run ends with this call.
     ///
     /// The call counts in `live` itself: otherwise the workers, which destroy the tasks of a marked run, could end the
     /// run before their sweeps are counted. If a worker in a task or message of the run calls this, the run does not
@@ -193,6 +197,7 @@ impl Run {
     pub(crate) fn cancel(
         &self,
         workers: usize,
+        held: usize,
         mark: impl FnOnce() -> bool,
         in_flight: impl FnOnce() -> bool,
     ) -> (bool, Option<CompletionCallback>) {
@@ -207,7 +212,7 @@ impl Run {
         if first && in_flight() {
             // Counted before a sweep can count down: both are under the lock.
             let mut unswept = lock(&self.unswept);
-            self.live.fetch_add(workers, Ordering::Relaxed);
+            self.live.fetch_add(workers + held, Ordering::Relaxed);
             *unswept = vec![true; workers];
         }
         (first, self.leave())
@@ -294,6 +299,16 @@ impl Run {
         }
     }
 
+    /// Returns the number of tasks that wait for the run's quiescence.
+    pub(crate) fn quiescence_waiters(&self) -> usize {
+        lock(&self.quiescence_waiters).iter().filter(|waiting| !waiting.is_cancelled()).count()
+    }
+
+    /// Takes the waits that end when the run becomes quiescent, which it is.
+    pub(crate) fn take_all_quiescence_waiters(&self) -> Vec<Waiting> {
+        std::mem::take(&mut *lock(&self.quiescence_waiters))
+    }
+
     /// Blocks the thread until the run has ended.
     pub(crate) fn wait(&self) {
         let mut ended = lock(&self.ended);
@@ -375,6 +390,13 @@ impl Run {
         }
     }
 
+    /// Collects the lines that `describe` adds to a report, without cancelling the run.
+    pub(crate) fn lines(&self, describe: impl FnOnce()) -> Vec<String> {
+        *lock(&self.report) = Some(Report { cause: Cause::Deadlock, waits: Vec::new() });
+        describe();
+        self.report().map(|report| report.waits).unwrap_or_default()
+    }
+
     /// Takes the report of a run that could not go on.
     pub(crate) fn report(&self) -> Option<Report> {
         lock(&self.report).take()
@@ -394,8 +416,8 @@ mod models {
         // All interleavings take seven minutes.
         builder.preemption_bound.get_or_insert(2);
         builder.check(|| {
-            let run = Arc::new(Run::new(0, false));
-            let cancel = |run: &Run| drop(run.cancel(1, || run.mark_cancelled(), || true));
+            let run = Arc::new(Run::new(0, 1, false));
+            let cancel = |run: &Run| drop(run.cancel(1, 0, || run.mark_cancelled(), || true));
             let outside = Arc::clone(&run);
             let outside = thread::spawn(move || cancel(&outside));
             let root = Arc::clone(&run);

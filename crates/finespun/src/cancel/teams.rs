@@ -51,6 +51,18 @@ impl Externals {
     }
 }
 
+/// The name of a group in all processes of its runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "objects", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct GroupName {
+    /// The process in which the group has begun.
+    pub(crate) home: u32,
+    /// The group's index there.
+    pub(crate) index: u32,
+    /// The group's [use count](super::groups::Group::uses) there.
+    pub(crate) uses: u64,
+}
+
 /// The operations of a team, for its workers and for other threads.
 pub(crate) trait Team: Send + Sync {
     /// Queues a ready frame of this team where any worker finds it.
@@ -60,6 +72,16 @@ pub(crate) trait Team: Send + Sync {
     fn forked(&self) -> bool;
     /// Returns the state of a run of this team; `None` if it has ended.
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
+    /// Returns the number of the run that has this name in all processes, which begins here if it has not. `None` if it
+    /// has ended.
+    fn join_run(&self, name: u32) -> Option<u32>;
+    /// Returns the name, valid in all processes, of a group of this team that has not ended.
+    fn group_name(&self, number: u32) -> GroupName;
+    /// Returns the number of the group of `run` that has this name in all processes, which begins here if it has not.
+    /// `None` if there is no such group.
+    fn join_group(&self, run: u32, name: GroupName) -> Option<u32>;
+    /// Called after a group has ended that other processes know.
+    fn shared_group_ended(&self, number: u32, uses: u64);
     /// Returns whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, number: u32) -> bool;
     /// Cancels a run of this team.
@@ -76,8 +98,8 @@ pub(crate) trait Team: Send + Sync {
     fn sweep(&self);
     /// Records that the team uses messages, before the first one is sent.
     fn use_nodes(&self);
-    /// Wakes `worker`, which has a message, if it is parked. Issues no fence, so it may miss a worker that is about to
-    /// park.
+    /// Wakes `worker`, numbered over all processes, which has a message, if it is parked. Issues no fence for a worker of
+    /// this process, so it may miss one that is about to park.
     fn poke(&self, worker: u32);
     /// Returns the count of waits that something outside will complete.
     fn externals(&self) -> Arc<Externals>;

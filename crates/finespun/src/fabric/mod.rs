@@ -1,8 +1,9 @@
 //! Fabrics: the carriers of messages between the workers of a team.
 //!
 //! A [`Fabric`] is one worker's endpoint. In [`threads`], the workers are threads of this process, and messages are in
-//! memory that they all share. In `simulated`, they are the workers of a simulated machine, without shared memory, and
-//! messages arrive in virtual time. No code outside this module relies on either: everything that crosses workers goes
+//! memory that they all share. In [`processes`], they are the workers of several processes, and messages are bytes in
+//! memory that the processes share. In `simulated`, they are the workers of a simulated machine, without shared memory,
+//! and messages arrive in virtual time. No code outside this module relies on either: everything that crosses workers goes
 //! through the trait.
 //!
 //! Three transports carry the messages of `threads`. Two are the Illinois Concert system's (Karamcheti, Plevyak, Chien:
@@ -22,6 +23,8 @@
 pub mod adaptive;
 #[cfg(all(test, not(loom)))]
 mod conformance;
+pub(crate) mod placed;
+pub(crate) mod processes;
 pub mod pull;
 pub mod push;
 #[cfg(feature = "simulation")]
@@ -31,6 +34,7 @@ pub(crate) mod threads;
 use std::ptr::NonNull;
 
 use crate::observe::Counters;
+use processes::AsBytes;
 
 /// One worker's endpoint for messages `M`: that worker alone sends and receives through it.
 ///
@@ -75,6 +79,23 @@ pub(crate) unsafe trait Fabric<M> {
 
     /// Returns the last buffer, if any, to its sender: the worker will not poll for a while.
     fn rest(&self);
+
+    /// Returns whether parts of sent messages wait for room, for [`flush`](Fabric::flush) to send them.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// Sends parts of messages for which there was no room, and calls `poke` with each receiver. Returns whether it sent
+    /// any.
+    fn flush(&self, _poke: impl FnMut(usize)) -> bool {
+        false
+    }
+
+    /// Returns the number of messages sent and the number received so far, for a fabric that counts them; any thread may
+    /// ask while the worker is parked.
+    fn traffic(&self) -> (u64, u64) {
+        (0, 0)
+    }
 }
 
 /// One worker's endpoint of the runtime's fabric.
@@ -82,6 +103,7 @@ pub(crate) enum Endpoint<M> {
     Threads(threads::Threads<M>),
     #[cfg(feature = "simulation")]
     Simulated(simulated::Simulated<M>),
+    Processes(processes::Processes),
 }
 
 /// Calls a method of the endpoint's fabric.
@@ -91,18 +113,19 @@ macro_rules! of_fabric {
             Endpoint::Threads($end) => $call,
             #[cfg(feature = "simulation")]
             Endpoint::Simulated($end) => $call,
+            Endpoint::Processes($end) => $call,
         }
     };
 }
 
 // SAFETY: each method calls that of the endpoint's fabric.
-unsafe impl<M: Send> Fabric<M> for Endpoint<M> {
+unsafe impl<M: Send + AsBytes> Fabric<M> for Endpoint<M> {
     fn shares_memory(&self) -> bool {
-        of_fabric!(self, end => end.shares_memory())
+        of_fabric!(self, end => Fabric::<M>::shares_memory(end))
     }
 
     fn weighs(&self) -> bool {
-        of_fabric!(self, end => end.weighs())
+        of_fabric!(self, end => Fabric::<M>::weighs(end))
     }
 
     #[inline(always)]
@@ -125,16 +148,29 @@ unsafe impl<M: Send> Fabric<M> for Endpoint<M> {
 
     #[inline]
     fn arrived(&self) -> bool {
-        of_fabric!(self, end => end.arrived())
+        of_fabric!(self, end => Fabric::<M>::arrived(end))
     }
 
     #[inline]
     fn waits(&self) -> bool {
-        of_fabric!(self, end => Fabric::waits(end))
+        of_fabric!(self, end => Fabric::<M>::waits(end))
     }
 
     fn rest(&self) {
-        of_fabric!(self, end => Fabric::rest(end));
+        of_fabric!(self, end => Fabric::<M>::rest(end));
+    }
+
+    #[inline]
+    fn holds(&self) -> bool {
+        of_fabric!(self, end => Fabric::<M>::holds(end))
+    }
+
+    fn flush(&self, poke: impl FnMut(usize)) -> bool {
+        of_fabric!(self, end => Fabric::<M>::flush(end, poke))
+    }
+
+    fn traffic(&self) -> (u64, u64) {
+        of_fabric!(self, end => Fabric::<M>::traffic(end))
     }
 }
 

@@ -18,10 +18,14 @@
 //! (Acquire in 1).
 
 use std::cell::Cell;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, needs_drop};
+use std::ops::Range;
 use std::ptr::NonNull;
 
+use zerocopy::FromBytes;
+
 use super::OwnCacheLine;
+use super::placed::{Placed, Placement};
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// A ring entry: a place for one message.
@@ -38,30 +42,60 @@ struct Entry<T> {
 const GROUP: usize = 4;
 type Group<T> = OwnCacheLine<[Entry<T>; GROUP]>;
 
+/// The counts of one ring. Each is on cache lines of its own.
+struct Ends {
+    tail: OwnCacheLine<AtomicU64>,
+    /// The next ticket to read. Only the receiver writes it.
+    head: OwnCacheLine<AtomicU64>,
+}
+
 /// The messages that senders write to one receiver.
 struct Ring<T> {
-    tail: OwnCacheLine<AtomicU64>,
-    /// The next ticket to read. On a cache line that only the receiver writes.
-    head: OwnCacheLine<AtomicU64>,
+    /// One.
+    ends: Placed<Ends>,
     /// By sender: credits returned and not yet taken.
-    returned: Box<[OwnCacheLine<AtomicU32>]>,
-    entries: Box<[Group<T>]>,
+    returned: Placed<OwnCacheLine<AtomicU32>>,
+    entries: Placed<Group<T>>,
+}
+
+/// The number of entries in each ring.
+fn capacity(senders: usize, share: u32) -> usize {
+    (senders * share as usize).next_power_of_two().max(GROUP)
 }
 
 impl<T> Ring<T> {
-    fn new(senders: usize, share: u32) -> Ring<T> {
-        let capacity = (senders * share as usize).next_power_of_two().max(GROUP);
+    /// # Safety
+    /// If this places into a segment, a `T` contains no address.
+    unsafe fn new(senders: usize, share: u32, placement: &mut Placement) -> Ring<T> {
         let entry = |_| Entry {
             tag: AtomicU64::new(0),
             from: UnsafeCell::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         };
+        let ends = |_| Ends { tail: OwnCacheLine(AtomicU64::new(0)), head: OwnCacheLine(AtomicU64::new(0)) };
+        let groups = capacity(senders, share) / GROUP;
         Ring {
-            tail: OwnCacheLine(AtomicU64::new(0)),
-            head: OwnCacheLine(AtomicU64::new(0)),
-            returned: (0..senders).map(|_| OwnCacheLine(AtomicU32::new(0))).collect(),
-            entries: (0..capacity / GROUP).map(|_| OwnCacheLine(std::array::from_fn(entry))).collect(),
+            // SAFETY: zeros are the initial counts.
+            ends: unsafe { placement.place(1, ends) },
+            // SAFETY: zeros are the initial counts.
+            returned: unsafe { placement.place(senders, |_| OwnCacheLine(AtomicU32::new(0))) },
+            // SAFETY: an entry is empty at first, with a tag of zero. The caller guarantees that its value contains no
+            // address.
+            entries: unsafe { placement.place(groups, |_| OwnCacheLine(std::array::from_fn(entry))) },
         }
+    }
+
+    fn ends(&self) -> &Ends {
+        &self.ends[0]
+    }
+
+    /// Returns whether a message is available.
+    #[inline]
+    fn waits(&self) -> bool {
+        // Relaxed: a hint for threads other than the receiver.
+        let ticket = self.ends().head.0.load(Ordering::Relaxed);
+        // Acquire: as in (3).
+        self.entry(ticket).tag.load(Ordering::Acquire) == ticket + 1
     }
 
     fn entry(&self, ticket: u64) -> &Entry<T> {
@@ -99,17 +133,57 @@ pub struct Node<T> {
 /// # Panics
 /// If `nodes` or `share` is 0.
 pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
-    assert!(nodes > 0 && share > 0, "a net needs at least one node and room for a message");
-    let net = Arc::new(Net { rings: (0..nodes).map(|_| Ring::new(nodes, share)).collect() });
-    let node = |index| Node {
-        net: Arc::clone(&net),
-        index,
-        share,
-        credit: (0..nodes).map(|_| Cell::new(share)).collect(),
-        owed: (0..nodes).map(|_| Cell::new(0)).collect(),
-        last: (0..nodes).map(|_| Cell::new(0)).collect(),
-    };
-    (0..nodes as u32).map(node).collect()
+    // SAFETY: placed in this process's own memory.
+    let net = unsafe { Net::new(nodes, share, &mut Placement::private()) };
+    (0..nodes as u32).map(|index| Node::new(&net, index, share)).collect()
+}
+
+/// Returns the number of bytes that [`nodes_in`] places.
+pub(crate) fn placed_bytes<T>(nodes: usize, share: u32) -> usize {
+    let ring = size_of::<Ends>()
+        + nodes * size_of::<OwnCacheLine<AtomicU32>>()
+        + capacity(nodes, share) / GROUP * size_of::<Group<T>>();
+    nodes * ring
+}
+
+/// Like [`net`], for the nodes `own` of a net that several processes share. Each process calls this with the same
+/// arguments but `own`.
+///
+/// # Panics
+/// If `nodes` or `share` is 0, or fewer than [`placed_bytes`] are left.
+pub(crate) fn nodes_in<T: Send + FromBytes>(
+    nodes: usize,
+    share: u32,
+    placement: &mut Placement,
+    own: Range<usize>,
+) -> Vec<Node<T>> {
+    // SAFETY: a value that any bytes make contains no address.
+    let net = unsafe { Net::new(nodes, share, placement) };
+    own.map(|index| Node::new(&net, index as u32, share)).collect()
+}
+
+impl<T> Net<T> {
+    /// # Safety
+    /// If this places into a segment, a `T` contains no address.
+    unsafe fn new(nodes: usize, share: u32, placement: &mut Placement) -> Arc<Net<T>> {
+        assert!(nodes > 0 && share > 0, "a net needs at least one node and room for a message");
+        // SAFETY: as the caller guarantees.
+        Arc::new(Net { rings: (0..nodes).map(|_| unsafe { Ring::new(nodes, share, placement) }).collect() })
+    }
+}
+
+impl<T> Node<T> {
+    fn new(net: &Arc<Net<T>>, index: u32, share: u32) -> Node<T> {
+        let nodes = net.rings.len();
+        Node {
+            net: Arc::clone(net),
+            index,
+            share,
+            credit: (0..nodes).map(|_| Cell::new(share)).collect(),
+            owed: (0..nodes).map(|_| Cell::new(0)).collect(),
+            last: (0..nodes).map(|_| Cell::new(0)).collect(),
+        }
+    }
 }
 
 impl<T: Send> Node<T> {
@@ -151,7 +225,7 @@ impl<T: Send> Node<T> {
         }
         credit.set(credit.get() - 1);
         // (1) AcqRel: see the module's documentation.
-        let ticket = ring.tail.0.fetch_add(1, Ordering::AcqRel);
+        let ticket = ring.ends().tail.0.fetch_add(1, Ordering::AcqRel);
         let entry = ring.entry(ticket);
         // SAFETY: the pointer is not null; the entry is empty and belongs to this ticket.
         entry.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
@@ -173,17 +247,18 @@ impl<T: Send> Node<T> {
     #[inline]
     pub fn received(&self) -> u64 {
         // Relaxed: only this node writes it.
-        self.ring().head.0.load(Ordering::Relaxed)
+        self.ring().ends().head.0.load(Ordering::Relaxed)
     }
 
     /// Returns whether a message is available; any thread may ask.
     #[inline]
     pub fn waits(&self) -> bool {
-        let ring = self.ring();
-        // Relaxed: a hint for threads other than the receiver.
-        let ticket = ring.head.0.load(Ordering::Relaxed);
-        // Acquire: as in (3).
-        ring.entry(ticket).tag.load(Ordering::Acquire) == ticket + 1
+        self.ring().waits()
+    }
+
+    /// Returns what any thread may use to ask whether a message is available.
+    pub(crate) fn watch(&self) -> Watch<T> {
+        Watch { net: Arc::clone(&self.net), index: self.index }
     }
 
     fn ring(&self) -> &Ring<T> {
@@ -206,7 +281,7 @@ impl<T: Send> Node<T> {
     pub unsafe fn receive_with<R>(&self, read: impl FnOnce(usize, NonNull<T>) -> R) -> Option<R> {
         let ring = self.ring();
         // Relaxed: only this node writes it.
-        let ticket = ring.head.0.load(Ordering::Relaxed);
+        let ticket = ring.ends().head.0.load(Ordering::Relaxed);
         let entry = ring.entry(ticket);
         // (3) Acquire: pairs with the Release in (2), so that the message is visible.
         if entry.tag.load(Ordering::Acquire) != ticket + 1 {
@@ -217,7 +292,7 @@ impl<T: Send> Node<T> {
         // SAFETY: the pointer is not null; the entry is full, and read once.
         let read = entry.value.with_mut(|place| read(from, unsafe { NonNull::new_unchecked(place.cast()) }));
         // Relaxed: a hint for other threads.
-        ring.head.0.store(ticket + 1, Ordering::Relaxed);
+        ring.ends().head.0.store(ticket + 1, Ordering::Relaxed);
         let owed = &self.owed[from];
         owed.set(owed.get() + 1);
         if owed.get() * 2 >= self.share {
@@ -228,11 +303,27 @@ impl<T: Send> Node<T> {
     }
 }
 
+/// Says whether a message is available to a node.
+pub(crate) struct Watch<T> {
+    net: Arc<Net<T>>,
+    index: u32,
+}
+
+impl<T> Watch<T> {
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.net.rings[self.index as usize].waits()
+    }
+}
+
 impl<T> Drop for Net<T> {
     fn drop(&mut self) {
+        if !needs_drop::<T>() {
+            return;
+        }
         for ring in &self.rings {
             // Relaxed, both: no node is left.
-            for ticket in ring.head.0.load(Ordering::Relaxed).. {
+            for ticket in ring.ends().head.0.load(Ordering::Relaxed).. {
                 let entry = ring.entry(ticket);
                 if entry.tag.load(Ordering::Relaxed) != ticket + 1 {
                     break;

@@ -49,9 +49,11 @@ pub(crate) struct Core {
     pub(crate) node: Cell<u32>,
     /// The node at which floating tasks run: the worker's first.
     pub(crate) first_node: Cell<u32>,
-    /// The worker's number, and the number of workers. Node n belongs to worker n modulo `workers`.
+    /// The worker's number, and the number of workers, in this process.
     pub(crate) worker: Cell<u32>,
     pub(crate) workers: Cell<u32>,
+    /// The number of workers of all processes of the runtime. Node n belongs to worker n modulo this number.
+    pub(crate) all_workers: Cell<u32>,
     /// The number of some run of this worker's team: it identifies the team.
     team: u32,
     pub(crate) counters: Counters,
@@ -206,6 +208,7 @@ impl Core {
             first_node: Cell::new(0),
             worker: Cell::new(0),
             workers: Cell::new(0),
+            all_workers: Cell::new(0),
             team,
             counters: Counters::default(),
             scheduler: Cell::new(None),
@@ -376,7 +379,8 @@ impl Cx {
     #[inline]
     pub(crate) fn hosts(self, node: u32) -> bool {
         let core = self.core();
-        node % core.workers.get() == core.worker.get()
+        // The first node of a worker has the worker's number.
+        node % core.all_workers.get() == core.first_node.get()
     }
 
     /// Returns the node at which this code runs.

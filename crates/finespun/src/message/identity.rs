@@ -119,6 +119,7 @@ fn hash_file(hasher: &mut DefaultHasher) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::message::wire::{Writer, written};
+    use crate::run::continuation::travel::Travels;
 
     fn first(_: Reader<'_>, cx: Option<Cx>) {
         assert!(cx.is_none(), "the first");
@@ -140,7 +141,7 @@ mod tests {
             let found = unsafe { read.handler() }.expect("the same build");
             assert_eq!(address(found), address(handler));
         }
-        let message = written(&mut |to: &mut Writer| {
+        let message = written(Travels::Within, &mut |to: &mut Writer| {
             to.value(&identities[1]);
             to.value(&2_u8);
             true

@@ -57,9 +57,9 @@ pub(crate) struct Mailbox {
     turn: Cell<bool>,
 }
 
-/// Creates the mailboxes of the workers with these endpoints of a fabric.
-pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, travel: &Travel) -> Vec<Mailbox> {
-    let workers = ends.len();
+/// Creates the mailboxes of the workers from `first` on, with these endpoints of a fabric.
+pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, first: usize, travel: &Travel) -> Vec<Mailbox> {
+    let alone = ends.len() == 1 && ends[0].shares_memory();
     let encode = travel.encode || !ends[0].shares_memory();
     if encode {
         // Computed now, so that the first message does not wait some milliseconds for it.
@@ -68,12 +68,12 @@ pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, travel: &Travel) -> Vec<Mai
     let mailbox = |(index, others): (usize, Endpoint<Packet>)| Mailbox {
         encode,
         weighs: others.weighs(),
-        index,
+        index: first + index,
         others,
         own: RefCell::new(VecDeque::new()),
         outbox: RefCell::new(BTreeMap::new()),
         held: Cell::new(0),
-        alone: workers == 1,
+        alone,
         turn: Cell::new(false),
     };
     ends.into_iter().enumerate().map(mailbox).collect()
@@ -126,17 +126,18 @@ impl Mailbox {
     /// Returns whether a message waits to be handled or sent.
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        !self.own.borrow().is_empty() || self.held.get() > 0 || self.arrived()
+        !self.own.borrow().is_empty() || self.holds() || self.arrived()
     }
 
-    /// Returns whether messages wait in the outbox.
+    /// Returns whether messages, or parts of them, have not been sent yet.
+    #[inline]
     pub(crate) fn holds(&self) -> bool {
-        self.held.get() > 0
+        self.held.get() > 0 || self.others.holds()
     }
 
     /// Returns whether messages wait in the outbox and none waits to be handled.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.held.get() > 0 && self.own.borrow().is_empty() && !self.arrived()
+        self.holds() && self.own.borrow().is_empty() && !self.arrived()
     }
 
     /// Returns the number of messages that this worker has made and not passed on yet: to its own nodes, and in the
@@ -159,9 +160,10 @@ impl Mailbox {
     /// Sends messages from the outbox, as far as the fabric has room, and calls `poke` with the receiver of each.
     /// Returns true if it sent any.
     pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {
-        if self.held.get() == 0 {
+        if !self.holds() {
             return false;
         }
+        let parts = self.others.flush(&mut poke);
         let before = self.held.get();
         self.outbox.borrow_mut().retain(|&to, queue| {
             while let Some((next, bytes)) = queue.pop_front() {
@@ -179,7 +181,13 @@ impl Mailbox {
             }
             false
         });
-        self.held.get() < before
+        parts || self.held.get() < before
+    }
+
+    /// Returns the number of messages sent to other workers and the number received from them, where the fabric counts
+    /// them. Any thread may ask while the worker is parked.
+    pub(crate) fn traffic(&self) -> (u64, u64) {
+        self.others.traffic()
     }
 
     /// Notifies the fabric that the worker will not poll for a while.

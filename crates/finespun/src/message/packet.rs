@@ -5,13 +5,15 @@
 //! fits, otherwise into a box. A message as bytes begins with a name that is valid in other processes too
 //! ([`Identity`]).
 
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
 use super::identity::Identity;
 use super::wire::{Reader, Writer, Written, written};
+use crate::fabric::processes::AsBytes;
 use crate::frame::context::Cx;
 use crate::frame::quietly;
+use crate::run::continuation::travel::Travels;
 
 /// Words after the code. Together with the code and a transport's own fields, a packet takes two cache lines.
 const WORDS: usize = 12;
@@ -68,9 +70,9 @@ impl Made {
 
     /// Makes the message as bytes, in the form that another process could read. Returns `None` if [`Handler::write`]
     /// fails, which then has handled the error.
-    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
+    pub(crate) fn encoded<H: Handler>(handler: H, travels: Travels) -> Option<Made> {
         let words = size_of::<Packet>() / size_of::<u64>();
-        Packet::encoded(handler).map(|(packet, bytes)| Made { packet, words, bytes })
+        Packet::encoded(handler, travels).map(|(packet, bytes)| Made { packet, words, bytes })
     }
 
     /// Returns the size of the message, including the memory that it owns elsewhere if the fabric asks for sizes.
@@ -128,18 +130,22 @@ impl Packet {
     }
 
     /// Makes the message as bytes, as [`Made::encoded`] does. Also returns its size.
-    fn encoded<H: Handler>(handler: H) -> Option<(Packet, usize)> {
+    fn encoded<H: Handler>(handler: H, travels: Travels) -> Option<(Packet, usize)> {
+        let message = Encoded::new(handler, travels)?;
+        let bytes = message.0.as_ref().map_or(0, |written| written.bytes.len());
+        Some((Packet::of(message), bytes))
+    }
+
+    fn of(message: Encoded) -> Packet {
         let mut body = MaybeUninit::<PacketBody>::uninit();
         const {
             assert!(
                 size_of::<Encoded>() <= size_of::<PacketBody>() && align_of::<Encoded>() <= align_of::<PacketBody>()
             )
         };
-        let message = Encoded::new(handler)?;
-        let bytes = message.0.as_ref().map_or(0, |written| written.bytes.len());
         // SAFETY: the body has room for an `Encoded`, by the assertion above.
         unsafe { body.as_mut_ptr().cast::<Encoded>().write(message) };
-        Some((Packet { code: encoded, body }, bytes))
+        Packet { code: encoded, body }
     }
 
     /// Handles the message at `packet`.
@@ -154,6 +160,20 @@ impl Packet {
         let body = unsafe { NonNull::new_unchecked(&raw mut (*packet.as_ptr()).body).cast() };
         // SAFETY: `code` was made for this body, which is used once.
         unsafe { code(body, Some(cx)) };
+    }
+}
+
+impl AsBytes for Packet {
+    /// Returns the bytes of a message. A fabric that does not share memory is given messages as bytes only.
+    fn into_bytes(self) -> Vec<u8> {
+        let packet = ManuallyDrop::new(self);
+        // SAFETY: the body of a packet with the code `encoded` holds an `Encoded`, which is not used afterwards.
+        let mut message = unsafe { packet.body.as_ptr().cast::<Encoded>().read() };
+        message.0.take().map(Written::into_bytes).unwrap_or_default()
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Packet {
+        Packet::of(Encoded(Some(Written::arrived(bytes))))
     }
 }
 
@@ -189,9 +209,9 @@ unsafe fn boxed<H: Handler>(body: NonNull<PacketBody>, arrived: Option<Cx>) {
 struct Encoded(Option<Written>);
 
 impl Encoded {
-    fn new<H: Handler>(handler: H) -> Option<Encoded> {
+    fn new<H: Handler>(handler: H, travels: Travels) -> Option<Encoded> {
         let mut handler = Some(handler);
-        let written = written(&mut |to| {
+        let written = written(travels, &mut |to| {
             to.value(&Identity::of(H::arrive));
             handler.take().is_some_and(|handler| handler.write(to))
         });

@@ -15,7 +15,7 @@ use postcard::ser_flavors::Size;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::frame::{discard, quietly};
-use crate::run::continuation::travel::{Left, carry, join};
+use crate::run::continuation::travel::{Left, Travels, carry, join, travels};
 
 /// A value that the same program can write and read again.
 pub(crate) trait Wire: Sized {
@@ -54,10 +54,14 @@ pub(crate) struct Writer(Vec<u8>);
 pub(crate) struct Written {
     pub(crate) bytes: Vec<u8>,
     left: Left,
+    travels: Travels,
 }
 
 /// The bytes of a message that have not been read yet.
-pub(crate) struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    travels: Travels,
+}
 
 /// The error for a value that could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -70,18 +74,28 @@ pub(crate) struct Unreadable {
 }
 
 /// Writes a message, unless `body` returns false.
-pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
+pub(crate) fn written(travels: Travels, body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
     let mut to = Writer::default();
-    let (whole, left) = carry(|| body(&mut to));
-    whole.then_some(Written { bytes: to.0, left })
+    let (whole, left) = carry(travels, || body(&mut to));
+    whole.then_some(Written { bytes: to.0, left, travels })
 }
 
 impl Written {
     /// Passes the message to `body`. Then drops the values left in this process that `body` has not taken.
     pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
-        let Written { bytes, left } = self;
-        body(Reader(&bytes));
+        let Written { bytes, left, travels } = self;
+        body(Reader { bytes: &bytes, travels });
         quietly(|| drop(left));
+    }
+
+    /// Returns the bytes of a message to another process, which leaves no values.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Returns the message with these bytes, which has come from another process.
+    pub(crate) fn arrived(bytes: Vec<u8>) -> Written {
+        Written { bytes, left: Left::default(), travels: Travels::Out }
     }
 }
 
@@ -109,7 +123,8 @@ impl Writer {
 
     fn part_by(body: &mut dyn FnMut(&mut Writer)) -> thread::Result<Writer> {
         let mut part = Writer::default();
-        let (whole, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(&mut part))));
+        let travels = travels().unwrap_or(Travels::Within);
+        let (whole, left) = carry(travels, || catch_unwind(AssertUnwindSafe(|| body(&mut part))));
         match whole {
             Ok(()) => {
                 join(left);
@@ -120,6 +135,11 @@ impl Writer {
                 Err(payload)
             }
         }
+    }
+
+    /// Returns what has been written.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.0
     }
 
     /// Writes bytes as they are.
@@ -133,9 +153,27 @@ impl Writer {
 }
 
 impl<'a> Reader<'a> {
+    /// Returns a reader of bytes that have come from another process.
+    pub(crate) fn arrived(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, travels: Travels::Out }
+    }
+
     /// Returns the bytes that have not been read.
     pub(crate) fn rest(self) -> &'a [u8] {
-        self.0
+        self.bytes
+    }
+
+    /// Returns whether the message has come from another process.
+    pub(crate) fn travels(&self) -> Travels {
+        self.travels
+    }
+
+    /// Reads a part of the message that the library has written. Returns `None` if a message of another process is
+    /// malformed.
+    pub(crate) fn header<T: DeserializeOwned>(&mut self) -> Option<T> {
+        let value = self.value().ok();
+        assert!(value.is_some() || self.travels == Travels::Out, "the library has written this header");
+        value
     }
 
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
@@ -154,11 +192,11 @@ impl<'a> Reader<'a> {
 
     /// Lets `body`, which may panic, read from the bytes, and keeps the rest that it returns. A panic is an error.
     fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
-        let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(self.0))));
+        let (read, left) = carry(self.travels, || catch_unwind(AssertUnwindSafe(|| body(self.bytes))));
         quietly(|| drop(left));
         match read {
             Ok(Ok(rest)) => {
-                self.0 = rest;
+                self.bytes = rest;
                 Ok(())
             }
             Ok(Err(error)) => Err(error.to_string()),

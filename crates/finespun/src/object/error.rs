@@ -238,7 +238,7 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
 }
 
 /// Interns the name of a type or method; a program has few names.
-fn known(name: String) -> &'static str {
+pub(crate) fn known(name: String) -> &'static str {
     static NAMES: ProcessMutex<Option<HashSet<&'static str>>> = ProcessMutex::new(None);
     let mut names = NAMES.lock();
     let names = names.get_or_insert_default();

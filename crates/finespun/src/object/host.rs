@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
 use crate::observe::CacheChoices;
 use crate::run::continuation::Continuation;
+use crate::run::continuation::travel::Travels;
+use crate::sched::peers::Part;
 use crate::sched::team::{Host, Waits};
 use crate::sched::work::on_simulator;
 
@@ -25,8 +28,13 @@ use super::table::Table;
 pub(crate) struct Nodes {
     /// The number of nodes on all workers.
     count: u32,
+    /// The number of this worker among the workers of all processes, and the number of those.
     worker: u32,
     workers: u32,
+    /// The workers of this process.
+    own: Range<u32>,
+    /// Whether messages to other workers leave the process.
+    travels: Travels,
     /// The tables of this worker's nodes. Node n belongs to worker n % workers, at index n / workers.
     tables: Box<[Table]>,
     /// An empty table, the current one of a worker without nodes.
@@ -50,21 +58,26 @@ pub(crate) struct Nodes {
     choices: Arc<CacheChoices>,
 }
 
-/// Creates the hosts of the workers with these endpoints, over which `count` nodes are distributed.
+/// Creates the hosts of the workers with these endpoints, a part of the workers over which `count` nodes are distributed.
 pub(crate) fn hosts(
     ends: Vec<Endpoint<Packet>>,
     count: usize,
     travel: &Travel,
     choices: &Arc<CacheChoices>,
+    part: &Part,
 ) -> Vec<Box<dyn Host>> {
-    let (workers, count) = (ends.len() as u32, count as u32);
+    let count = count as u32;
+    let Part { workers, ref own } = *part;
+    let travels = if own.len() == workers as usize { Travels::Within } else { Travels::Out };
     let nodes = |(worker, mailbox)| {
-        let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
+        let tables = (worker..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
         Box::new(Nodes {
             count,
-            worker: worker as u32,
+            worker,
             workers,
+            own: own.clone(),
+            travels,
             tables,
             nowhere,
             mailbox,
@@ -77,7 +90,7 @@ pub(crate) fn hosts(
             choices: Arc::clone(choices),
         }) as Box<dyn Host>
     };
-    mailboxes(ends, travel).into_iter().enumerate().map(nodes).collect()
+    own.clone().zip(mailboxes(ends, own.start as usize, travel)).map(nodes).collect()
 }
 
 impl Nodes {
@@ -165,7 +178,8 @@ impl Nodes {
         cx.send_pending_call();
         if self.mailbox.encodes() {
             // Encodes the whole message before posting it: user encoders may panic.
-            if let Some(message) = Made::encoded(handler) {
+            let travels = if worker == self.worker { Travels::Within } else { self.travels };
+            if let Some(message) = Made::encoded(handler, travels) {
                 // SAFETY: the message is neither used nor dropped after the call.
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
             }
@@ -248,6 +262,11 @@ impl Nodes {
         self.worker
     }
 
+    /// Returns whether a worker is one of this process.
+    pub(super) fn is_of_this_process(&self, worker: u32) -> bool {
+        self.own.contains(&worker)
+    }
+
     /// Makes `node` the current node. A number that no node has selects the empty table.
     fn show(&self, cx: Cx, node: u32) {
         let table = if node < self.count { self.table(node) } else { &self.nowhere };
@@ -314,6 +333,10 @@ impl Host for Nodes {
 
     fn rest(&self) {
         self.mailbox.rest();
+    }
+
+    fn traffic(&self) -> (u64, u64) {
+        self.mailbox.traffic()
     }
 
     fn waits(&self) -> bool {

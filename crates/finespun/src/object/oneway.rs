@@ -7,6 +7,7 @@ use super::Portable;
 use super::call::{Call, InOrder, Method};
 use super::host::Nodes;
 use super::remote::{ANY, Reply, deliver, send_one_way};
+use super::returning::Return;
 use crate::call::fallback::{Enter, fallback_here};
 use crate::call::located;
 use crate::call::outcome::Outcome;
@@ -278,7 +279,9 @@ where
 {
     // SAFETY: `deliver` opens the outcome and awaits a suspended callee; the caller guarantees that the task borrows
     // nothing.
-    cx.in_run(|| unsafe { deliver(cx, Reply { home: ANY, k }, |cx| call_guarded(cx, task).into_outcome()) });
+    cx.in_run(|| unsafe {
+        deliver(cx, Reply { home: ANY, k: k.map(Return::Here) }, |cx| call_guarded(cx, task).into_outcome())
+    });
     if !cx.leaving() {
         // SAFETY: the value is this call's own outcome, as the call protocol requires.
         return unsafe { Outcome::done(()) };

@@ -28,14 +28,16 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
+use super::returning::{Names, Onward, Return, ReturnName, complete, names, numbered};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
 use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
-use crate::frame::{CallSite, FrameRef, Payload, quietly, quietly_here};
+use crate::frame::{CallSite, Payload, quietly, quietly_here};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
+use crate::run::continuation::travel::{Travels, travels};
 use crate::wait::suspend::suspend_beneath;
 
 /// Work to run at a given node.
@@ -60,10 +62,10 @@ pub(crate) trait Work: Wire + Send + 'static {
 
 /// The destination of an answer.
 pub(crate) struct Reply<T> {
-    /// The worker that owns the continuation's leaf, or [`ANY`].
+    /// The worker that owns the continuation's leaf, or [`ANY`]. If the continuation is away, its number says it.
     pub(super) home: u32,
     /// `None` if no task waits for the answer.
-    pub(super) k: Option<Continuation<T>>,
+    pub(super) k: Option<Return<T>>,
 }
 
 /// The value of `Reply::home` if the worker that has the answer resolves the continuation itself.
@@ -77,7 +79,7 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
     let nodes = Nodes::of(cx);
     let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| {
         let leaf = k.leaf();
-        let request = Request { group: cx.group(), home: nodes.worker(), k: Some(k), work };
+        let request = Request { group: cx.group(), home: nodes.worker(), k: Some(Return::Here(k)), work };
         if cx.may_forward() {
             nodes.keep_pending_call(cx, leaf, Box::new(request));
         } else {
@@ -116,7 +118,7 @@ struct Request<W: Work> {
     /// run's number for a one-way request, or if the caller is in no group.
     group: u32,
     home: u32,
-    k: Option<Continuation<W::Output>>,
+    k: Option<Return<W::Output>>,
     work: W,
 }
 
@@ -125,12 +127,13 @@ pub(super) trait PendingCall {
     /// Sends the request.
     fn send(self: Box<Self>, cx: Cx);
 
-    /// Sends the request with `home` and `leaf` as its reply destination: no task waits for the request's continuation.
+    /// Sends the request with `home` and `onward` as its reply destination: no task waits for the request's
+    /// continuation.
     ///
     /// # Safety
-    /// `leaf` is `None`, or was returned by [`Continuation::into_leaf`] for a continuation of the request's output type
-    /// and is given up; the caller has released the leaf of the request's own continuation by [`Child::unwaited`].
-    unsafe fn redirect(self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>);
+    /// `onward` is `None`, or was returned by [`Return::onward`] for the request's output type; the caller has released
+    /// the leaf of the request's own continuation by [`Child::unwaited`].
+    unsafe fn redirect(self: Box<Self>, cx: Cx, home: u32, onward: Option<Onward>);
 }
 
 impl<W: Work> PendingCall for Request<W> {
@@ -139,12 +142,14 @@ impl<W: Work> PendingCall for Request<W> {
         nodes.send(cx, nodes.worker_of(self.work.node()), *self);
     }
 
-    unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>) {
-        // SAFETY: the caller guarantees that `leaf` is the leaf of a continuation of this output type, and gives it up.
-        let k = leaf.map(|leaf| unsafe { Continuation::from_leaf(leaf) });
+    unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, onward: Option<Onward>) {
+        // SAFETY: the caller guarantees that `onward` comes from a `Return` of this output type.
+        let k = onward.map(|onward| unsafe { Return::of(onward) });
         self.home = home;
-        if let Some(own) = std::mem::replace(&mut self.k, k) {
-            own.unwaited();
+        match std::mem::replace(&mut self.k, k) {
+            Some(Return::Here(own)) => own.unwaited(),
+            // A request that the work makes has a continuation of this process.
+            Some(Return::Away(_)) | None => {}
         }
         self.send(cx);
     }
@@ -169,23 +174,45 @@ impl<W: Work> Handler for Request<W> {
 
     fn write(self, to: &mut Writer) -> bool {
         let Request { group, home, k, work } = self;
+        // SAFETY: only workers send messages, and the context is used within this call only.
+        let cx = unsafe { context::cx() };
         match (Writer::part(|to| work.write(to)), k) {
             (Ok(part), k) => {
-                to.value(&(group.to_le_bytes(), home, k));
+                if travels() == Some(Travels::Out) {
+                    let home = if home == ANY { Nodes::of(cx).worker() } else { home };
+                    to.value(&(names(cx, group), home, k.map(|k| k.into_name(cx, home))));
+                } else {
+                    // Fixed width: the number depends on the runtimes that the process has had.
+                    to.value(&(group.to_le_bytes(), home, k.map(|k| k.into_name(cx, home))));
+                }
                 to.append(part);
                 return true;
             }
-            (Err(payload), Some(k)) => quietly(|| k.end(Err(pack(payload)))),
-            // SAFETY: only workers send messages, and the context is used at once.
-            (Err(payload), None) => unsafe { context::cx() }.fail(pack(payload)),
+            (Err(payload), Some(k)) => answer(cx, Reply { home, k: Some(k) }, Err(pack(payload))),
+            (Err(payload), None) => cx.fail(pack(payload)),
         }
         false
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((group, home, k)) = from.value() else { unreachable!("the library has written this header") };
-        // Fixed width: the number depends on the runtimes that the process has had.
-        let group = u32::from_le_bytes(group);
+        let (group, home, k) = match (from.travels(), cx) {
+            (Travels::Within, _) => {
+                let Some((group, home, k)) = from.header::<([u8; 4], u32, Option<ReturnName>)>() else { return };
+                (u32::from_le_bytes(group), home, k.and_then(|name| Return::named(name, cx)))
+            }
+            (Travels::Out, Some(arrived)) => {
+                let Some((names, home, k)) = from.header::<(Names, u32, Option<ReturnName>)>() else { return };
+                let k = k.and_then(|name| Return::named(name, cx));
+                // The arguments are read in the run, to which the continuations among them belong.
+                let Some(group) = numbered(arrived, names).filter(|&group| arrived.try_enter(group)) else {
+                    arrived.leave_run();
+                    return quietly(|| drop(k));
+                };
+                (group, home, k)
+            }
+            // It has left nothing in this process.
+            (Travels::Out, None) => return,
+        };
         match (W::read(&mut from), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
             (Err(error), Some(cx)) if cx.try_enter(group) => {
@@ -238,7 +265,7 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
 
 /// Forwards: sends `request`, the pending call that was the work's last await, with `reply` as its reply destination.
 /// `child` is the leaf of `request`.
-fn forward<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
+fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {
         // Perhaps no task of this run waits for the answer: `reply` has no continuation, or its waiter belongs to
@@ -246,10 +273,10 @@ fn forward<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<d
         cx.current_run().posts();
     }
     cx.core().counters.messages_forwarded.add(1);
-    let leaf = reply.k.map(Continuation::into_leaf);
-    // SAFETY: `leaf` is from a `Continuation<T>`, and `T` is the request's output type, because the call returned the
+    let onward = reply.k.map(Return::onward);
+    // SAFETY: `onward` is from a `Return<T>`, and `T` is the request's output type, because the call returned the
     // request's leaf as the child of a `WorkTask<T>`. `unwaited` above has released that leaf.
-    unsafe { request.redirect(cx, reply.home, leaf) };
+    unsafe { request.redirect(cx, reply.home, onward) };
 }
 
 /// Resolves the continuation of `reply` with `result`, on its home worker. Without a continuation, a value is dropped
@@ -265,17 +292,23 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
             Err(payload) => cx.fail(payload),
         };
     };
-    if home == ANY || home == nodes.worker() {
-        nodes.charge();
-        quietly_here(|| k.end(result));
-    } else {
-        nodes.send(cx, home, Answer { k, result });
+    match k {
+        Return::Here(k) if home == ANY || home == nodes.worker() => {
+            nodes.charge();
+            quietly_here(|| k.end(result));
+        }
+        Return::Here(_) => nodes.send(cx, home, Answer { k, home, result }),
+        Return::Away(away) => {
+            let home = away.home();
+            nodes.send(cx, home, Answer { k: Return::Away(away), home, result });
+        }
     }
 }
 
-/// A message with an answer.
+/// A message with an answer, to the worker `home`.
 struct Answer<T> {
-    k: Continuation<T>,
+    k: Return<T>,
+    home: u32,
     result: Result<T, Payload>,
 }
 
@@ -285,13 +318,15 @@ impl<T: Portable> Handler for Answer<T> {
     }
 
     fn write(self, to: &mut Writer) -> bool {
-        let part = self.result.and_then(|value| {
+        let Answer { k, home, result } = self;
+        let part = result.and_then(|value| {
             let part = Writer::part(|to| to.value(&value)).map_err(pack);
             // The message contains the encoded value. No caller could receive a panic of the original's destructor.
             quietly(|| drop(value));
             part
         });
-        to.value(&(self.k, part.is_ok()));
+        // SAFETY: only workers send messages, and the context is used at once.
+        to.value(&(k.into_name(unsafe { context::cx() }, home), part.is_ok()));
         match part {
             Ok(part) => to.append(part),
             Err(payload) => write_payload(payload, to),
@@ -300,31 +335,25 @@ impl<T: Portable> Handler for Answer<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((k, good)) = from.value::<(Continuation<T>, bool)>() else {
-            unreachable!("the library has written this header")
-        };
+        let Some((name, good)) = from.header::<(ReturnName, bool)>() else { return };
+        // The wait may have ended, with its run.
+        let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return };
         let result = if good {
             from.value().map_err(|error| Payload::new(error.to_string()))
         } else {
             Err(read_payload(&mut from))
         };
         match cx {
-            Some(cx) => Answer { k, result }.handle(cx),
+            Some(cx) => complete(cx, k, result),
             None => drop((k, result)),
         }
     }
 
     #[inline]
     fn handle(self, cx: Cx) {
-        /// Drops a result whose waiter has been cancelled.
-        #[cold]
-        #[inline(never)]
-        fn unsent<T>(cx: Cx, result: Result<T, Payload>) {
-            let _left = cx.leave_tasks();
-            quietly(|| drop(result));
-        }
-        if let Err(result) = self.k.complete(self.result) {
-            unsent(cx, result);
+        match self.k {
+            Return::Here(k) => complete(cx, k, self.result),
+            Return::Away(_) => unreachable!("an answer arrives where its wait is"),
         }
     }
 }

@@ -180,7 +180,7 @@ impl<T> Continuation<T> {
     }
 
     /// Takes the leaf out, unless it has been taken before. The continuation is empty afterwards.
-    fn take_leaf(&self) -> Option<FrameRef> {
+    pub(crate) fn take_leaf(&self) -> Option<FrameRef> {
         // Relaxed: the message that carries the leaf publishes to the receiver what came before.
         FrameRef::new(self.leaf.swap(std::ptr::null_mut(), Ordering::Relaxed))
     }

@@ -206,7 +206,10 @@ impl Cx {
     /// Ends a registered group.
     #[cold]
     pub(crate) fn end_group(self, number: u32) {
-        release::end_group(self.context().team().groups(), number);
+        let team = self.context().team();
+        if let Some(uses) = release::end_group(team.groups(), number) {
+            team.shared_group_ended(number, uses);
+        }
     }
 
     /// Terminates a group. Returns true for the first caller.
@@ -271,6 +274,13 @@ impl Cx {
     pub(crate) fn pause_groups(self) -> Paused {
         let group = self.group();
         Paused { group, begun: self.context().begun.replace(ptr::null()) }
+    }
+
+    /// Returns whether the current run has been cancelled.
+    pub(crate) fn is_run_cancelled(self) -> bool {
+        // SAFETY: as in `current_run`.
+        let run = unsafe { &*self.context().run_state.get() };
+        run.as_ref().is_some_and(|run| run.is_cancelled())
     }
 
     /// Restores the groups of this stack, after the code on top of it has ended. Returns whether the current group has

@@ -27,10 +27,12 @@ pub(crate) fn leave(group: &Group, activities: u64) {
     release(group.run(), group.leave(activities, shard));
 }
 
-/// Ends a group. Nothing is left within it, and only late sweeps still look up its number.
-pub(crate) fn end_group(groups: &Groups, number: u32) {
+/// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Returns the group's
+/// [`uses`](Group::uses) if other processes know it.
+#[must_use]
+pub(crate) fn end_group(groups: &Groups, number: u32) -> Option<u64> {
     let run = groups.get(number).run();
-    groups.end(number, |left| release(run, left));
+    groups.end(number, |left| release(run, left))
 }
 
 /// Resumes the waiters of a barrier of a group in `run`; the run must not have ended. Each shard of another worker with

@@ -7,8 +7,12 @@ use std::time::Duration;
 use crate::cancel::groups::{Members, Policy};
 use crate::cancel::teams;
 #[cfg(feature = "objects")]
+use crate::cluster::{self, Cluster, Shape};
+#[cfg(feature = "objects")]
 use crate::fabric::{
     Endpoint,
+    placed::Segment,
+    processes::Processes,
     threads::{Transport, threads},
 };
 use crate::frame::STACK_RESERVE;
@@ -19,6 +23,7 @@ use crate::object::host::hosts;
 use crate::process::start_thread;
 #[cfg(not(feature = "objects"))]
 use crate::sched::no_nodes::NoNodes;
+use crate::sched::peers::{Part, Peers};
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
@@ -92,7 +97,15 @@ pub struct Builder {
     frame_memory: Option<usize>,
     name: String,
     fabric: Fabric,
+    #[cfg(feature = "objects")]
+    processes: usize,
 }
+
+/// What a process has joined: the processes of its runtime, with the endpoints of its workers.
+#[cfg(feature = "objects")]
+type Joined = (Arc<Cluster>, Vec<Processes>);
+#[cfg(not(feature = "objects"))]
+type Joined = std::convert::Infallible;
 
 impl Default for Builder {
     fn default() -> Builder {
@@ -113,6 +126,8 @@ impl Default for Builder {
             frame_memory: None,
             name: "finespun".to_owned(),
             fabric: Fabric::default(),
+            #[cfg(feature = "objects")]
+            processes: 1,
         }
     }
 }
@@ -205,6 +220,13 @@ impl Builder {
         self
     }
 
+    /// See [`TestSettings::processes`](crate::testing::TestSettings::processes).
+    #[cfg(feature = "objects")]
+    pub(crate) fn set_processes(mut self, processes: usize) -> Builder {
+        self.processes = processes.max(1);
+        self
+    }
+
     /// See [`TestSettings::overhead`](crate::testing::TestSettings::overhead).
     #[cfg(feature = "objects")]
     pub(crate) fn set_overhead(mut self, overhead: Duration) -> Builder {
@@ -250,6 +272,28 @@ impl Builder {
     /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides
     /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
+        #[cfg(feature = "objects")]
+        if self.processes > 1 {
+            return self.build_processes();
+        }
+        self.build_part(None)
+    }
+
+    /// Builds the teams of several processes in this process.
+    #[cfg(feature = "objects")]
+    fn build_processes(mut self) -> Result<Runtime, Error> {
+        let workers = *self.workers.get_or_insert(1);
+        let shape = Shape { processes: self.processes, workers, rank: 0 };
+        let segment = Arc::new(Segment::private(shape.segment_bytes()));
+        let part = |rank: usize| self.clone().build_part(Some(cluster::join(Shape { rank, ..shape }, &segment)));
+        let others = (1..self.processes).map(part).collect::<Result<Vec<_>, _>>()?;
+        let mut runtime = part(0)?;
+        runtime.others = others;
+        Ok(runtime)
+    }
+
+    /// Builds the team of one process.
+    fn build_part(self, joined: Option<Joined>) -> Result<Runtime, Error> {
         let (default, most) = match self.fabric {
             Fabric::Threads => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
             #[cfg(feature = "simulation")]
@@ -260,7 +304,14 @@ impl Builder {
             return Err(Error::Workers { workers, most });
         }
         #[cfg(feature = "objects")]
-        let nodes = self.nodes.unwrap_or(workers);
+        let (cluster, processes) = joined.unzip();
+        #[cfg(feature = "objects")]
+        let part =
+            cluster.as_ref().map_or(Part { workers: workers as u32, own: 0..workers as u32 }, |cluster| cluster.part());
+        #[cfg(not(feature = "objects"))]
+        let part = Part { workers: workers as u32, own: 0..workers as u32 };
+        #[cfg(feature = "objects")]
+        let nodes = self.nodes.unwrap_or(part.workers as usize);
         #[cfg(feature = "objects")]
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes(nodes));
@@ -309,6 +360,7 @@ impl Builder {
         let simulator: Option<Arc<dyn Simulator>> = None;
         #[cfg(feature = "objects")]
         let ends: Vec<Endpoint<_>> = match self.fabric {
+            _ if let Some(ends) = processes => ends.into_iter().map(Endpoint::Processes).collect(),
             Fabric::Threads => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
             #[cfg(feature = "simulation")]
             Fabric::Simulated(_) => {
@@ -317,13 +369,23 @@ impl Builder {
             }
         };
         #[cfg(feature = "objects")]
-        let hosts = hosts(ends, nodes, &self.travel, &choices);
+        let hosts = hosts(ends, nodes, &self.travel, &choices, &part);
+        #[cfg(feature = "objects")]
+        let peers = cluster.clone().map(|cluster| cluster as Arc<dyn Peers>);
+        #[cfg(not(feature = "objects"))]
+        let peers = None;
         #[cfg(not(feature = "objects"))]
         let hosts = NoNodes::hosts(workers);
-        let team = Team::new(config, simulator, hosts, crate::closure::state::worker_state)
+        let team = Team::new(config, simulator, peers, part, hosts, crate::closure::state::worker_state)
             .map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
+        #[cfg(feature = "objects")]
+        if let Some(cluster) = &cluster {
+            cluster.set_team(&team);
+        }
         let mut runtime = Runtime {
             team,
+            #[cfg(feature = "objects")]
+            others: Vec::new(),
             #[cfg(feature = "objects")]
             nodes,
             #[cfg(feature = "objects")]

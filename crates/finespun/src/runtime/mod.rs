@@ -63,6 +63,9 @@ use crate::wait::outside::Outside;
 /// ```
 pub struct Runtime {
     team: Arc<Team>,
+    /// The other processes' parts, if this process has them, too.
+    #[cfg(feature = "objects")]
+    others: Vec<Runtime>,
     #[cfg(feature = "objects")]
     nodes: usize,
     #[cfg(feature = "objects")]
@@ -173,7 +176,10 @@ impl Runtime {
         end(&self.team, std::mem::take(&mut self.threads));
         self.closed = true;
         // SAFETY: `end` has joined the threads.
-        unsafe { self.team.frames_left() as i64 }
+        let own = unsafe { self.team.frames_left() as i64 };
+        #[cfg(feature = "objects")]
+        let own = own + std::mem::take(&mut self.others).into_iter().map(Runtime::frames_left).sum::<i64>();
+        own
     }
 
     /// Like [`outside`](crate::tasks::outside), from a thread that runs no task of this runtime: as long as the
@@ -224,7 +230,10 @@ impl Runtime {
 
     /// Returns the counters of [`stats`](Runtime::stats), worker by worker.
     pub fn worker_stats(&self) -> Vec<Stats> {
-        self.team.stats()
+        let stats = self.team.stats();
+        #[cfg(feature = "objects")]
+        let stats = stats.into_iter().chain(self.others.iter().flat_map(Runtime::worker_stats)).collect();
+        stats
     }
 }
 

@@ -57,6 +57,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
+use super::peers::{Resting, RestingRun};
 use super::report;
 use super::team::{Team, Waits};
 use crate::atomics::{Ordering, fence};
@@ -82,6 +83,12 @@ struct Progress {
     messages: u64,
     threads: u64,
     runs: u64,
+}
+
+impl Progress {
+    fn sum(self) -> u64 {
+        self.resumptions + self.messages + self.threads + self.runs
+    }
 }
 
 /// The record of a stuck team.
@@ -155,6 +162,9 @@ impl Team {
     /// [`examine`] follows. Returns true if any waiter was resumed; then the caller must look for work, since some of
     /// the waiters may run on the caller's worker only.
     pub(crate) fn look_for_deadlock(&self) -> bool {
+        if let Some(peers) = &self.peers {
+            return peers.all_parked(self);
+        }
         if self.external.any() || !self.any_run() {
             return false;
         }
@@ -195,6 +205,72 @@ impl Team {
         true
     }
 
+    /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do.
+    pub(crate) fn resting(&self) -> Option<Resting> {
+        self.idle
+            .while_all_parked(|| {
+                let under_way = self.runs_under_way();
+                let external = self.external.any();
+                if !self.has_nothing_to_do() {
+                    return None;
+                }
+                let mut resting = Resting {
+                    external,
+                    progress: self.progress().sum(),
+                    waits_for_lock: self.waits_for_lock(),
+                    ..Resting::default()
+                };
+                if resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0 {
+                    resting.external = true;
+                }
+                for entry in &self.workers {
+                    let (sent, received) = entry.host().traffic();
+                    resting.sent += sent;
+                    resting.received += received;
+                }
+                let of_run = |run: &Arc<Run>| RestingRun {
+                    name: run.name,
+                    leaves: self.open_leaves(run) as u64,
+                    waiters: run.quiescence_waiters() as u64,
+                };
+                resting.runs = under_way.iter().filter(|run| !run.is_cancelled()).map(of_run).collect();
+                // Again: see `look_for_deadlock`.
+                self.has_nothing_to_do().then_some(resting)
+            })
+            .flatten()
+    }
+
+    /// Cancels a run whose tasks cannot end, in no process, with these lines and one for each of its waits here.
+    pub(crate) fn report_stuck(&self, run: &Arc<Run>, lines: &[String]) {
+        let mark = || {
+            let first = run.mark_given_up(Cause::Deadlock);
+            if first {
+                // Without lines of this process if a thread outside has woken a worker.
+                self.idle.while_all_parked(|| self.describe(std::slice::from_ref(run), &[]));
+                lines.iter().for_each(|line| run.describe(|| line.clone()));
+            }
+            first
+        };
+        self.cancel_with(run, mark);
+    }
+
+    /// Returns a line for each wait of a run in this process; nothing if a thread outside has woken a worker.
+    pub(crate) fn lines_of(&self, run: &Arc<Run>) -> Vec<String> {
+        let lines = || run.lines(|| self.describe(std::slice::from_ref(run), &[]));
+        self.idle.while_all_parked(lines).unwrap_or_default()
+    }
+
+    /// Resumes the tasks of this process that wait for the quiescence of these runs. Returns whether there are any.
+    pub(crate) fn resume_quiescent(&self, runs: &[Arc<Run>]) -> bool {
+        self.external.enter();
+        let waiters: Vec<_> = runs.iter().flat_map(|run| run.take_all_quiescence_waiters()).collect();
+        let some = !waiters.is_empty();
+        waiters.into_iter().for_each(resume);
+        self.idle.notify_all();
+        self.external.leave();
+        some
+    }
+
     /// Returns whether only another runtime, or an undeclared outside party, can wake a worker. Called while all
     /// workers are parked.
     ///
@@ -202,8 +278,21 @@ impl Team {
     /// have stayed parked since, so a root that no worker has taken is visible here. This function checks the externals
     /// first: a thread that ends an external wait makes the waiter visible before it decrements the count.
     fn is_quiet(&self) -> bool {
+        !self.external.any() && self.has_nothing_to_do()
+    }
+
+    fn has_nothing_to_do(&self) -> bool {
         let messages = || (0..self.workers.len()).any(|worker| self.waits_for(worker));
-        !self.external.any() && !self.work_visible() && (mutated!(EarlyRest) || !messages())
+        !self.work_visible() && (mutated!(EarlyRest) || !messages())
+    }
+
+    /// Returns whether some task waits for a lock. Called while all workers are parked.
+    fn waits_for_lock(&self) -> bool {
+        let mut waits = false;
+        for entry in &self.workers {
+            entry.pool().walk(|frame, table| waits = waits || report::waits_for_lock(frame, table));
+        }
+        waits
     }
 
     fn progress(&self) -> Progress {
@@ -224,10 +313,7 @@ impl Team {
         if self.is_stuck_at(progress) {
             return None;
         }
-        let mut waits_for_lock = false;
-        for entry in &self.workers {
-            entry.pool().walk(|frame, table| waits_for_lock = waits_for_lock || report::waits_for_lock(frame, table));
-        }
+        let waits_for_lock = self.waits_for_lock();
         let stuck = Stuck { progress, since: Instant::now(), waits_for_lock, others: Vec::new(), noted: false };
         let before = self.with_stuck(|own| own.replace(stuck));
         if before.is_none() {

@@ -106,7 +106,11 @@ mod models {
     #[test]
     fn a_root_from_outside_is_found_and_its_run_is_never_considered_stuck() {
         loom::model(|| {
-            let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1, None), run: Run::new(0, false) });
+            let pool = Arc::new(Pool {
+                injector: Injector::new(),
+                idle: Idle::new(1, None, None),
+                run: Run::new(0, 1, false),
+            });
             let worker = {
                 let pool = Arc::clone(&pool);
                 thread::spawn(move || pool.work())

@@ -52,6 +52,10 @@ impl Host for NoNodes {
         false
     }
 
+    fn traffic(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
     fn report_waits(&self, _: &mut Waits) {}
 
     fn detach(&self, _: Cx) {}

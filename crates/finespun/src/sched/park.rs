@@ -58,6 +58,7 @@
 //! anywhere. New work can come only from a message, from another thread, or from this last worker: it resumes the
 //! waiters for quiescence, and counts as an external wait until it has resumed them (`Team::look_for_deadlock`).
 
+use super::peers::Peers;
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::sim::{Simulator, Waited};
 use crossbeam_utils::CachePadded;
@@ -141,8 +142,12 @@ pub(crate) struct Scout<'a>(Parking<'a>);
 
 impl Idle {
     /// Creates the idling state of a team of `workers` workers, all awake.
-    pub(crate) fn new(workers: usize, simulator: Option<&Arc<dyn Simulator>>) -> Self {
-        let bell = |worker| Bell::new(simulator.map(|simulator| (Arc::clone(simulator), worker)));
+    pub(crate) fn new(workers: usize, simulator: Option<&Arc<dyn Simulator>>, peers: Option<&Arc<dyn Peers>>) -> Self {
+        let bell = |worker| match (simulator, peers) {
+            (Some(simulator), _) => Bell::simulated(Arc::clone(simulator), worker),
+            (None, Some(peers)) => Bell::shared(Arc::clone(peers), worker),
+            (None, None) => Bell::new(),
+        };
         let spot = |worker| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: bell(worker) });
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
@@ -288,6 +293,7 @@ impl Idle {
         // Relaxed, both: the fence in `commit` follows every addition to the list and orders these stores. A reader of
         // a stale value that is too high checks again under the mutex.
         self.spots[worker].asleep.store(asleep, Ordering::Relaxed);
+        self.spots[worker].bell.set_asleep(asleep);
         self.sleepers.store(stages.sleepers(), Ordering::Relaxed);
     }
 

@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
 use crate::cancel::groups::{Groups, Members, Policy};
 use crate::cancel::runs::{Cause, Run};
-use crate::cancel::teams::{self, Externals};
+use crate::cancel::teams::{self, Externals, GroupName};
 use crate::frame::budget::{self, Budget, FrameMemory};
 use crate::frame::context::{Cx, StateBox, try_cx};
 use crate::frame::number::{GROUP, RUNS, TeamId, same_team};
@@ -27,6 +27,7 @@ use super::deque::Deque;
 use super::injector::Injector;
 use super::messages::MessagesSent;
 use super::park::Idle;
+use super::peers::{Part, Peers};
 use super::ticker::Bell;
 use crate::frame::guard::Flags;
 
@@ -91,6 +92,9 @@ pub(crate) trait Host {
     fn rest(&self);
     /// Returns whether another worker's message waits or is on its way. Any thread may call this.
     fn waits(&self) -> bool;
+    /// Returns the numbers of messages sent to and received from other workers, where the fabric counts them. Any thread
+    /// may call this, while all workers are parked.
+    fn traffic(&self) -> (u64, u64);
     /// Adds descriptions for the leaves that wait for an object or an array of this worker. Any thread may call this,
     /// while all workers are parked.
     fn report_waits(&self, waits: &mut Waits);
@@ -141,6 +145,9 @@ pub(crate) struct Team {
     pub(crate) idle: Idle,
     /// The machine, if it is simulated.
     pub(crate) simulator: Option<Arc<dyn Simulator>>,
+    /// The other processes, if the runtime has several.
+    pub(crate) peers: Option<Arc<dyn Peers>>,
+    pub(super) part: Part,
     /// Ready frames that any worker may take: from outside the workers, or queued behind all others.
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
@@ -173,11 +180,13 @@ struct Runs {
 }
 
 impl Team {
-    /// Creates a team with one host for each worker. `worker_state` makes the state of a worker from the number of any
-    /// run of the team.
+    /// Creates a team with one host for each worker of this process's `part`. `worker_state` makes the state of a worker
+    /// from the number of any run of the team.
     pub(crate) fn new(
         config: Config,
         simulator: Option<Arc<dyn Simulator>>,
+        peers: Option<Arc<dyn Peers>>,
+        part: Part,
         hosts: Vec<Box<dyn Host>>,
         worker_state: fn(u32) -> StateBox,
     ) -> Result<Arc<Team>, teams::TooManyTeams> {
@@ -195,8 +204,10 @@ impl Team {
             };
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
-                idle: Idle::new(config.workers, simulator.as_ref()),
+                idle: Idle::new(config.workers, simulator.as_ref(), peers.as_ref()),
                 simulator,
+                peers,
+                part,
                 workers: hosts.into_iter().map(entry).collect(),
                 groups: Groups::new(config.members),
                 budget: Arc::new(Budget::new(config.frame_memory, config.workers)),
@@ -220,6 +231,10 @@ impl Team {
             })
         })?;
         deadlock::register(&team);
+        if team.peers.is_some() {
+            // Messages may arrive before this process sends one.
+            team.use_nodes();
+        }
         Ok(team)
     }
 
@@ -238,17 +253,34 @@ impl Team {
     /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root). It [enters](Team::enter) before,
     /// so that both happen at the same moment of a simulated machine.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
+        let run = self.begin_named(None);
+        if let Some(peers) = &self.peers {
+            peers.begun(&run);
+        }
+        run
+    }
+
+    /// Begins a run of another process here, under the name that it has in all processes.
+    pub(crate) fn begin_joined(&self, name: u32) -> Arc<Run> {
+        let run = self.begin_named(Some(name));
+        run.start(0);
+        run
+    }
+
+    fn begin_named(&self, name: Option<u32>) -> Arc<Run> {
         self.bell.begin();
         let inner = is_own_thread();
         let mut runs = lock(&self.runs);
         runs.begun += 1;
+        // Names are not used again before 2^32 runs have begun.
+        let name = name.unwrap_or((runs.begun as u32).max(1));
         loop {
             let number = self.id.run(runs.next);
             runs.next = (runs.next + 1) % RUNS;
             if runs.by_number.contains_key(&number) {
                 continue;
             }
-            let run = Arc::new(Run::new(number, inner));
+            let run = Arc::new(Run::new(number, name, inner));
             if let Some(cause) = runs.given_up {
                 let first = run.mark_given_up(cause);
                 debug_assert!(first, "no other thread knows the run");
@@ -264,6 +296,9 @@ impl Team {
         lock(&self.runs).by_number.remove(&run.number);
         self.groups.end_run(run.number);
         self.bell.end();
+        if let Some(peers) = &self.peers {
+            peers.ended(self, run);
+        }
         if run.exhausted().is_some() {
             self.reclaim();
         }
@@ -292,9 +327,11 @@ impl Team {
         self.messages_sent.any()
     }
 
-    /// Returns the worker that hosts `node`.
+    /// Returns the worker of this process that hosts `node`, one of this process's nodes.
     pub(crate) fn worker_of(&self, node: u32) -> usize {
-        node as usize % self.workers.len()
+        let worker = node % self.part.workers;
+        debug_assert!(self.part.own.contains(&worker), "a located frame is in its home's process");
+        (worker - self.part.own.start) as usize
     }
 
     /// Hands a ready frame to the worker that it must run on.
@@ -311,6 +348,19 @@ impl Team {
     pub(crate) fn waits_for(&self, worker: usize) -> bool {
         let entry = &self.workers[worker];
         !entry.inbox.is_empty() || entry.host.waits()
+    }
+
+    /// Handles what other processes of the runtime have said. Returns whether they have said anything. Any thread may
+    /// call this.
+    #[inline]
+    pub(crate) fn poll_peers(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| peers.poll(self))
+    }
+
+    /// Returns whether another process of the runtime has said something.
+    #[inline]
+    pub(crate) fn peers_wait(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| peers.waits())
     }
 
     /// Wakes each parked worker that has a pending message. Necessary because a sender checks without a fence whether
@@ -344,13 +394,21 @@ impl Team {
     }
 
     /// Cancels a run: marks it, and makes every worker end the run's waits in its own pool and stop the run's tasks.
+    ///
+    /// In a process that does not lead, only asks the leader to cancel the run, unless the leader has.
     pub(crate) fn cancel(&self, run: &Run) {
-        self.cancel_by(run, || run.mark_cancelled(), || self.messages_sent.any_after_mark());
+        if self.peers.as_ref().is_some_and(|peers| peers.defers(run, None)) {
+            return;
+        }
+        self.cancel_with(run, || run.mark_cancelled());
     }
 
     /// Cancels a run that has used too much memory. Before the run ends, every worker counts the run's frames in its
     /// pool during its sweep.
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
+        if self.peers.as_ref().is_some_and(|peers| peers.defers(run, Some(&error))) {
+            return;
+        }
         let mark = || run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
         let count = || {
             // First: a worker that finds its flag set clears it, and must then find its group terminated.
@@ -364,12 +422,26 @@ impl Team {
     /// Cancels a run whose tasks cannot end. Returns whether it was not cancelled before.
     #[cfg(feature = "simulation")]
     pub(super) fn cancel_for(&self, run: &Run, cause: Cause) -> bool {
-        self.cancel_by(run, || run.mark_given_up(cause), || self.messages_sent.any_after_mark())
+        self.cancel_with(run, || run.mark_given_up(cause))
+    }
+
+    /// Cancels a run that `mark` marks. Returns whether it was not cancelled before.
+    pub(super) fn cancel_with(&self, run: &Run, mark: impl FnOnce() -> bool) -> bool {
+        self.cancel_by(run, mark, || self.messages_sent.any_after_mark())
     }
 
     fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) -> bool {
         let entered = self.enter();
-        let (first, ended) = run.cancel(self.workers.len(), mark, in_flight);
+        let mut in_progress = false;
+        let awaits_sweeps = || {
+            in_progress = true;
+            in_flight() || self.peers.is_some()
+        };
+        let held = usize::from(self.peers.as_ref().is_some_and(|peers| peers.leads()));
+        let (first, ended) = run.cancel(self.workers.len(), held, mark, awaits_sweeps);
+        if in_progress && let Some(peers) = &self.peers {
+            peers.cancelled(self, run);
+        }
         // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
         if first {
@@ -398,6 +470,9 @@ impl Team {
         let first = self.groups.terminate(group);
         if first {
             self.sweep();
+            if let Some(peers) = &self.peers {
+                peers.terminated(self, group);
+            }
         }
         first
     }
@@ -439,8 +514,13 @@ impl Team {
         self.sweeps.load(Ordering::Acquire)
     }
 
+    /// Returns the smallest name of a run that has begun and has not been removed.
+    pub(crate) fn first_run(&self) -> Option<u32> {
+        lock(&self.runs).by_number.values().map(|run| run.name).min()
+    }
+
     /// Returns the runs under way.
-    pub(super) fn runs_under_way(&self) -> Vec<Arc<Run>> {
+    pub(crate) fn runs_under_way(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
     }
 
@@ -540,6 +620,27 @@ impl teams::Team for Team {
         Team::find_run(self, number)
     }
 
+    fn join_run(&self, name: u32) -> Option<u32> {
+        self.peers.as_ref().and_then(|peers| peers.join_run(self, name))
+    }
+
+    fn group_name(&self, number: u32) -> GroupName {
+        match &self.peers {
+            Some(peers) => peers.group_name(self, number),
+            None => unreachable!("only messages to other processes contain names"),
+        }
+    }
+
+    fn join_group(&self, run: u32, name: GroupName) -> Option<u32> {
+        self.peers.as_ref().and_then(|peers| peers.join_group(self, run, name))
+    }
+
+    fn shared_group_ended(&self, number: u32, uses: u64) {
+        if let Some(peers) = &self.peers {
+            peers.group_ended(number, uses);
+        }
+    }
+
     fn run_cancelled(&self, number: u32) -> bool {
         Team::run_cancelled(self, number)
     }
@@ -572,8 +673,13 @@ impl teams::Team for Team {
         Team::use_nodes(self);
     }
 
+    #[inline]
     fn poke(&self, worker: u32) {
-        self.idle.poke(worker as usize);
+        match &self.peers {
+            None => self.idle.poke(worker as usize),
+            Some(_) if self.part.own.contains(&worker) => self.idle.poke((worker - self.part.own.start) as usize),
+            Some(peers) => peers.poke(worker),
+        }
     }
 
     fn externals(&self) -> Arc<Externals> {

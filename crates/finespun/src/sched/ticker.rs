@@ -47,7 +47,7 @@ impl Bell {
     }
 
     /// Requests a deadlock examination at this time, instead of at the time of an earlier call.
-    pub(super) fn set_alarm(&self, at: Instant) {
+    pub(crate) fn set_alarm(&self, at: Instant) {
         lock(&self.state).alarm = Some(at);
         self.rung.notify_one();
     }
@@ -77,6 +77,10 @@ pub(crate) fn main(team: &Arc<Team>) {
         if state.alarm.take_if(|alarm| *alarm <= now).is_some() {
             drop(state);
             deadlock::examine();
+            if team.peers.is_some() {
+                // The woken worker looks again when it parks.
+                team.idle.notify_one();
+            }
             state = lock(&team.bell.state);
             continue;
         }
@@ -107,6 +111,13 @@ pub(crate) fn ticks(team: &Arc<Team>) -> impl FnMut() + use<> {
     let team = Arc::clone(team);
     let mut seen = vec![(u64::MAX, 0u32); team.workers.len()];
     move || {
+        if team.peers.is_some() {
+            // A worker that is busy with one task does not look for messages.
+            team.poll_peers();
+            for entry in team.workers.iter().filter(|entry| entry.host().waits()) {
+                entry.request(Flags::STEAL);
+            }
+        }
         for (entry, (last, ticks)) in team.workers.iter().zip(&mut seen) {
             let now = entry.resumptions();
             // Relaxed: a hint.

@@ -151,6 +151,7 @@ impl Worker<'_> {
         cx.set_worker(Some(&worker));
         context.worker.set(index as u32);
         context.workers.set(worker.team.workers.len() as u32);
+        context.all_workers.set(worker.team.part.workers);
         context.policy.set(worker.team.config.policy);
         let entered = cx.enter();
         worker.entry.host().attach(cx);
@@ -286,7 +287,8 @@ impl Worker<'_> {
 
     /// Handles messages. Returns whether it handled or sent any.
     fn poll(&self) -> bool {
-        self.entry.host().any() && self.handle(MESSAGES)
+        let peers = self.team.poll_peers();
+        self.entry.host().any() && self.handle(MESSAGES) || peers
     }
 
     fn handle(&self, messages: usize) -> bool {
@@ -510,7 +512,7 @@ impl Worker<'_> {
     /// Returns whether a message or an inbox frame waits for this worker, which no other worker can take.
     fn addressed(&self) -> bool {
         let entry = self.entry;
-        entry.host().any() || !entry.inbox.is_empty()
+        entry.host().any() || !entry.inbox.is_empty() || self.team.peers_wait()
     }
 
     /// Spins for `spin`, or until work is visible. Returns whether it is.

@@ -31,14 +31,27 @@ pub fn kept<T>(value: T) -> &'static mut T {
     value
 }
 
-/// Fabrics, by the name of the simulated machine.
-#[cfg(feature = "simulation")]
-pub const FABRICS: [&str; 2] = ["threads", "cluster"];
-#[cfg(not(feature = "simulation"))]
-pub const FABRICS: [&str; 1] = ["threads"];
+/// Fabrics: threads, or a simulated machine by its name.
+pub const FABRICS: &[&str] = &[
+    "threads",
+    #[cfg(feature = "simulation")]
+    "cluster",
+];
+/// Fabrics for programs with objects: these, and two processes.
+#[cfg(feature = "objects")]
+const FABRICS_OF_NODES: &[&str] = &[
+    "threads",
+    "processes",
+    #[cfg(feature = "simulation")]
+    "cluster",
+];
 
 /// Sets the fabric.
 fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
+    #[cfg(feature = "objects")]
+    if fabric == "processes" {
+        return builder.processes(2);
+    }
     #[cfg(feature = "simulation")]
     if fabric != "threads" {
         let machine = finespun::simulation::Machine::named(fabric).unwrap();
@@ -65,9 +78,9 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
-    let values = [BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2, FABRICS.len()];
+    let values = [BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2, FABRICS_OF_NODES.len()];
     for [n, shape, transport, encode, fabric] in cases(values) {
-        let ((workers, nodes), transport, fabric) = (SHAPES[shape], TRANSPORTS[transport], FABRICS[fabric]);
+        let ((workers, nodes), transport, fabric) = (SHAPES[shape], TRANSPORTS[transport], FABRICS_OF_NODES[fabric]);
         let (n, encode) = (BLOCK[n], encode == 1);
         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
         let runtime = on(runtime.transport(transport).encode(encode), fabric).build().unwrap();

@@ -2,6 +2,7 @@
 //! token, which a task may use for itself.
 
 use crate::atomics::{AtomicBool, Condvar, Mutex, Ordering, lock};
+use crate::sched::peers::Peers;
 use crate::sim::{Simulator, Waited};
 use std::sync::{Arc, PoisonError};
 use std::{fmt, time::Duration};
@@ -12,19 +13,48 @@ pub(super) struct Bell {
     /// Held from the check of `rung` to the wait, so that no ring falls between them.
     mutex: Mutex<()>,
     condvar: Condvar,
-    /// The simulated machine that the worker waits on instead, and its number there.
-    simulated: Option<(Arc<dyn Simulator>, usize)>,
+    instead: Instead,
+}
+
+/// What the worker waits on instead of the bell's own condition variable.
+enum Instead {
+    Nothing,
+    /// The simulated machine, and the worker's number there.
+    Simulated(Arc<dyn Simulator>, usize),
+    /// A bell that other processes can ring, and the worker's number in this process.
+    Shared(Arc<dyn Peers>, usize),
 }
 
 impl Bell {
-    pub(super) fn new(simulated: Option<(Arc<dyn Simulator>, usize)>) -> Self {
-        Self { rung: AtomicBool::new(false), mutex: Mutex::new(()), condvar: Condvar::new(), simulated }
+    pub(super) fn new() -> Self {
+        Self::with(Instead::Nothing)
+    }
+
+    pub(super) fn simulated(simulator: Arc<dyn Simulator>, worker: usize) -> Self {
+        Self::with(Instead::Simulated(simulator, worker))
+    }
+
+    pub(super) fn shared(peers: Arc<dyn Peers>, worker: usize) -> Self {
+        Self::with(Instead::Shared(peers, worker))
+    }
+
+    fn with(instead: Instead) -> Self {
+        Self { rung: AtomicBool::new(false), mutex: Mutex::new(()), condvar: Condvar::new(), instead }
+    }
+
+    /// Tells other processes, if there are any, whether the worker is announced or parked.
+    pub(super) fn set_asleep(&self, asleep: bool) {
+        if let Instead::Shared(peers, worker) = &self.instead {
+            peers.set_asleep(*worker, asleep);
+        }
     }
 
     /// Ends the current wait, or else the next one.
     pub(super) fn ring(&self) {
-        if let Some((simulator, worker)) = &self.simulated {
-            return simulator.ring(*worker);
+        match &self.instead {
+            Instead::Nothing => {}
+            Instead::Simulated(simulator, worker) => return simulator.ring(*worker),
+            Instead::Shared(peers, worker) => return peers.ring(*worker),
         }
         // Release: pairs with the Acquire in `wait`.
         self.rung.store(true, Ordering::Release);
@@ -34,11 +64,13 @@ impl Bell {
         self.condvar.notify_one();
     }
 
-    /// Waits until rung, or for `timeout`; on a simulated machine, also until a message arrives. May also return early
-    /// without a reason, as if rung: the caller rechecks its condition and waits again.
+    /// Waits until rung, or for `timeout`; on a simulated machine, or with other processes, also until a message
+    /// arrives. May also return early without a reason, as if rung: the caller rechecks its condition and waits again.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> Waited {
-        if let Some((simulator, _)) = &self.simulated {
-            return simulator.wait(timeout);
+        match &self.instead {
+            Instead::Nothing => {}
+            Instead::Simulated(simulator, _) => return simulator.wait(timeout),
+            Instead::Shared(peers, worker) => return peers.wait(*worker, timeout),
         }
         let mutex = lock(&self.mutex);
         // Acquire: pairs with the Release in `ring`.

@@ -30,7 +30,7 @@ struct Pool {
 impl Pool {
     fn new(workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            idle: Idle::new(workers, None),
+            idle: Idle::new(workers, None, None),
             items: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             lasts: AtomicUsize::new(0),
@@ -242,7 +242,7 @@ fn only_the_last_worker_to_idle_receives_last() {
 #[test]
 fn an_idle_thief_finds_a_pushed_item() {
     explore(None, || {
-        let shared = Arc::new((Deque::<u32>::with_capacity(2), Idle::new(1, None)));
+        let shared = Arc::new((Deque::<u32>::with_capacity(2), Idle::new(1, None, None)));
         let thief = {
             let shared = shared.clone();
             thread::spawn(move || {
@@ -270,7 +270,7 @@ fn an_idle_thief_finds_a_pushed_item() {
 #[test]
 fn the_end_of_the_last_external_wait_is_noticed() {
     explore(None, || {
-        let idle = Arc::new(Idle::new(1, None));
+        let idle = Arc::new(Idle::new(1, None, None));
         let externals = {
             let idle = idle.clone();
             Arc::new(Externals::new(move || idle.notify_one()))
@@ -372,7 +372,8 @@ macro_rules! rest {
             fn quiescence_is_found_when_no_message_is_in_flight() {
                 explore(Some(3), || {
                     let (handled, rests) = (AtomicUsize::new(0), AtomicUsize::new(0));
-                    let senders = Arc::new(Senders { idle: Idle::new(2, None), nodes: net(2, 2), handled, rests });
+                    let senders =
+                        Arc::new(Senders { idle: Idle::new(2, None, None), nodes: net(2, 2), handled, rests });
                     let other = {
                         let senders = Arc::clone(&senders);
                         thread::spawn(move || senders.work(1))

@@ -133,7 +133,7 @@ struct Pool {
 impl Pool {
     fn new(workers: usize) -> Self {
         Self {
-            idle: Idle::new(workers, None),
+            idle: Idle::new(workers, None, None),
             items: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             asked: AtomicUsize::new(0),
@@ -267,7 +267,7 @@ fn one_scout_asks_while_a_worker_runs_and_none_asks_otherwise() {
 
 #[test]
 fn a_scout_that_finds_work_leaves_a_successor() {
-    let idle = Idle::new(3, None);
+    let idle = Idle::new(3, None, None);
     thread::scope(|scope| {
         let park = |worker| match idle.prepare_park(worker, || false) {
             Prepared::Park(parking) => parking.park(),
@@ -289,7 +289,7 @@ fn a_scout_that_finds_work_leaves_a_successor() {
 
 #[test]
 fn a_panic_in_work_visible_withdraws_the_worker() {
-    let idle = Idle::new(2, None);
+    let idle = Idle::new(2, None, None);
     let look = || idle.prepare_park(0, || panic!("look"));
     let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(look())));
     assert!(unwound.is_err());
@@ -298,7 +298,7 @@ fn a_panic_in_work_visible_withdraws_the_worker() {
 
 #[test]
 fn each_notification_wakes_one_worker() {
-    let idle = Idle::new(2, None);
+    let idle = Idle::new(2, None, None);
     let Prepared::Park(first) = idle.prepare_park(0, || false) else {
         panic!("worker 1 is awake");
     };

@@ -1,0 +1,141 @@
+//! The bells of all workers of a runtime, in memory that its processes share.
+//!
+//! ```text
+//!   worker:   1 asleep = true    fence    2 looks for messages    3 waits while rung == 0
+//!   sender:   4 publishes a message    fence    5 loads asleep    6 rung |= MESSAGE, wakes the worker
+//! ```
+//!
+//! Dekker's pattern, as in `sched/park.rs`: either the worker finds the message (2), or the sender sees the worker asleep
+//! (5). A wake-up between (2) and (3) has set `rung`, so that the wait returns at once.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::atomics::{AtomicU32, Ordering, fence};
+use crate::fabric::placed::{Placed, Placement};
+use crate::sim::Waited;
+
+/// In [`Bell::rung`]: a thread of the worker's process has rung.
+const RUNG: u32 = 1;
+/// In [`Bell::rung`]: a worker of another process has sent a message.
+const MESSAGE: u32 = 2;
+
+/// The bell of one worker.
+#[repr(align(128))]
+struct Bell {
+    /// 1 while the worker is announced or parked.
+    asleep: AtomicU32,
+    rung: AtomicU32,
+}
+
+/// The bells of all workers.
+pub(super) struct Bells(Placed<Bell>);
+
+/// Returns the number of bytes that [`Bells::new`] places.
+pub(super) fn placed_bytes(workers: usize) -> usize {
+    workers * size_of::<Bell>()
+}
+
+impl Bells {
+    pub(super) fn new(workers: usize, placement: &mut Placement) -> Bells {
+        let bell = |_| Bell { asleep: AtomicU32::new(0), rung: AtomicU32::new(0) };
+        // SAFETY: zeros are the initial state of a bell, which contains no address.
+        Bells(unsafe { placement.place(workers, bell) })
+    }
+
+    pub(super) fn set_asleep(&self, worker: usize, asleep: bool) {
+        // Relaxed: ordered by the worker's fence before (2). A stale value that is too high wakes in vain.
+        self.0[worker].asleep.store(asleep.into(), Ordering::Relaxed);
+    }
+
+    /// Rings the bell of a worker of this process.
+    pub(super) fn ring(&self, worker: usize) {
+        self.0[worker].ring(RUNG);
+    }
+
+    /// Wakes the first of these workers that is asleep, after a message has been published for it.
+    pub(super) fn wake_for_message(&self, mut workers: Range<usize>) {
+        // Between (4) and (5).
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fences.
+        if let Some(worker) = workers.find(|&worker| self.0[worker].asleep.load(Ordering::Relaxed) != 0) {
+            self.0[worker].ring(MESSAGE);
+        }
+    }
+
+    /// Waits until the bell is rung, or for `timeout`. May return early without a reason, as if rung.
+    pub(super) fn wait(&self, worker: usize, timeout: Option<Duration>) -> Waited {
+        let bell = &self.0[worker];
+        // Acquire: pairs with the Release in `ring`.
+        let mut rung = bell.rung.swap(0, Ordering::Acquire);
+        let mut timed_out = false;
+        if rung == 0 {
+            timed_out = futex::wait(&bell.rung, timeout);
+            rung = bell.rung.swap(0, Ordering::Acquire);
+        }
+        match rung {
+            0 if timed_out => Waited::TimedOut,
+            rung if rung & MESSAGE != 0 => Waited::Arrived,
+            _ => Waited::Rung,
+        }
+    }
+}
+
+impl Bell {
+    fn ring(&self, bit: u32) {
+        // Release: pairs with the Acquire in `wait`.
+        if self.rung.fetch_or(bit, Ordering::Release) == 0 {
+            futex::wake(&self.rung);
+        }
+    }
+}
+
+/// Waiting on a word that other processes change.
+#[cfg(all(target_os = "linux", not(loom)))]
+mod futex {
+    use std::ptr;
+    use std::time::Duration;
+
+    use crate::atomics::AtomicU32;
+
+    /// Waits while the word is 0. Returns whether the timeout has passed.
+    pub(super) fn wait(word: &AtomicU32, timeout: Option<Duration>) -> bool {
+        let timeout = timeout.map(|timeout| libc::timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: the word is valid during the call, and the timeout is null or valid. Not a private futex, since other
+        // processes wake it.
+        let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, 0, timeout) };
+        result != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ETIMEDOUT)
+    }
+
+    /// Wakes the thread that waits.
+    pub(super) fn wake(word: &AtomicU32) {
+        // SAFETY: the word is valid during the call.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1) };
+    }
+}
+
+/// The same for systems without a futex that processes share: looks once in a millisecond.
+#[cfg(not(all(target_os = "linux", not(loom))))]
+mod futex {
+    use std::time::{Duration, Instant};
+
+    use crate::atomics::{AtomicU32, Ordering};
+
+    pub(super) fn wait(word: &AtomicU32, timeout: Option<Duration>) -> bool {
+        let end = timeout.map(|timeout| Instant::now() + timeout);
+        // Relaxed: the caller looks again.
+        while word.load(Ordering::Relaxed) == 0 {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    pub(super) fn wake(_: &AtomicU32) {}
+}

@@ -1,0 +1,362 @@
+//! The fabric of processes: workers of several processes of one host, with messages as bytes in memory that they share.
+//!
+//! A [`Link`] is an endpoint of a [`push`] net in a [`Segment`](super::placed::Segment). A ring entry carries up to [`ROOM`] bytes of a message;
+//! a longer message takes several entries. When its first entry has been sent, a message is sent: the link keeps what
+//! has not found room yet, and sends it when the sender polls. Each message of a sender comes after all of the one
+//! before.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use super::Fabric;
+use super::placed::Placement;
+use super::push;
+use crate::atomics::{AtomicU64, Ordering};
+use crate::observe::Counters;
+
+/// Words in a ring entry, of which the first says how many bytes of the message are left, those of this entry included.
+const WORDS: usize = 14;
+type Piece = [u64; WORDS];
+/// Bytes of a message in a ring entry.
+const ROOM: usize = (WORDS - 1) * size_of::<u64>();
+
+/// Entries that one worker may have in flight to another, with few workers.
+const SHARE: usize = 64;
+/// Entries of a ring that all senders share, with many workers.
+const RING: usize = 4096;
+
+fn share(workers: usize) -> u32 {
+    (RING / workers).clamp(4, SHARE) as u32
+}
+
+/// A message that can be sent as bytes.
+pub(crate) trait AsBytes: Sized {
+    fn into_bytes(self) -> Vec<u8>;
+    fn from_bytes(bytes: Vec<u8>) -> Self;
+}
+
+/// The rest of a message, from the byte at `at`.
+struct Rest {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+/// An endpoint for bytes. Used by one thread at a time, except for [`waits`](Link::waits) and the counts.
+pub(crate) struct Link {
+    ring: push::Node<Piece>,
+    /// By receiver: what has not found room yet. Not empty.
+    unsent: RefCell<BTreeMap<usize, VecDeque<Rest>>>,
+    /// Whether `unsent` has any.
+    holds: Cell<bool>,
+    /// By sender: the beginning of a message whose rest has not arrived.
+    begun: Box<[RefCell<Vec<u8>>]>,
+    /// Messages sent and received so far.
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+/// Returns the number of bytes that [`links`] places.
+pub(crate) fn placed_bytes(ends: usize) -> usize {
+    push::placed_bytes::<Piece>(ends, share(ends))
+}
+
+/// Creates the links `own` of a net of `ends`. Each process calls this with the same arguments but `own`.
+///
+/// # Panics
+/// If fewer than [`placed_bytes`] are left.
+pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -> Vec<Link> {
+    let link = |ring| Link {
+        ring,
+        unsent: RefCell::new(BTreeMap::new()),
+        holds: Cell::new(false),
+        begun: (0..ends).map(|_| RefCell::new(Vec::new())).collect(),
+        sent: AtomicU64::new(0),
+        received: AtomicU64::new(0),
+    };
+    push::nodes_in(ends, share(ends), placement, own).into_iter().map(link).collect()
+}
+
+/// Adds one to a count that only this thread changes.
+fn count(count: &AtomicU64) {
+    // Relaxed, both: read while the worker is parked, which orders it.
+    count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+impl Link {
+    /// Sends a message that `make` makes, unless there is no room for its beginning, in which case `make` was not
+    /// called. Returns whether it was sent.
+    pub(crate) fn send_with(&self, to: usize, make: impl FnOnce() -> Vec<u8>) -> bool {
+        if self.holds.get() && self.unsent.borrow().contains_key(&to) {
+            return false;
+        }
+        let mut made = None;
+        let begin = |place| {
+            let bytes = make();
+            write(place, &bytes);
+            made = Some(bytes);
+        };
+        // SAFETY: `write` writes the beginning of the piece, which is all that the receiver reads.
+        let sent = unsafe { self.ring.send_in_place(to, begin) };
+        let Some(bytes) = made.filter(|_| sent) else { return false };
+        count(&self.sent);
+        if bytes.len() > ROOM {
+            let mut rest = Rest { bytes, at: ROOM };
+            if !self.send_rest(to, &mut rest) {
+                self.keep(to, rest);
+            }
+        }
+        true
+    }
+
+    /// Sends a message, now or when there is room.
+    pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) {
+        let mut bytes = Some(bytes);
+        if !self.send_with(to, || bytes.take().unwrap_or_default())
+            && let Some(bytes) = bytes
+        {
+            count(&self.sent);
+            self.keep(to, Rest { bytes, at: 0 });
+        }
+    }
+
+    /// Sends as much of the rest as there is room for. Returns whether that is all.
+    fn send_rest(&self, to: usize, rest: &mut Rest) -> bool {
+        loop {
+            // SAFETY: as in `send_with`.
+            if !unsafe { self.ring.send_in_place(to, |place| write(place, &rest.bytes[rest.at..])) } {
+                return false;
+            }
+            rest.at += ROOM;
+            if rest.at >= rest.bytes.len() {
+                return true;
+            }
+        }
+    }
+
+    #[cold]
+    fn keep(&self, to: usize, rest: Rest) {
+        self.unsent.borrow_mut().entry(to).or_default().push_back(rest);
+        self.holds.set(true);
+    }
+
+    /// Returns whether messages wait for room.
+    #[inline]
+    pub(crate) fn holds(&self) -> bool {
+        self.holds.get()
+    }
+
+    /// Sends what there is room for now, and calls `poke` with the receiver of each message that has been sent. Returns
+    /// whether it sent any.
+    pub(crate) fn flush(&self, mut poke: impl FnMut(usize)) -> bool {
+        if !self.holds.get() {
+            return false;
+        }
+        let mut some = false;
+        self.unsent.borrow_mut().retain(|&to, queue| {
+            while let Some(rest) = queue.front_mut() {
+                let before = rest.at;
+                let whole = self.send_rest(to, rest);
+                if whole || rest.at > before {
+                    some = true;
+                    poke(to);
+                }
+                if !whole {
+                    return true;
+                }
+                queue.pop_front();
+            }
+            false
+        });
+        self.holds.set(!self.unsent.borrow().is_empty());
+        some
+    }
+
+    /// Returns the next message, with its sender, if it has arrived as a whole.
+    pub(crate) fn receive(&self) -> Option<(usize, Vec<u8>)> {
+        loop {
+            // SAFETY: the piece has no destructor.
+            let (from, whole) = unsafe {
+                self.ring.receive_with(|from, piece| (from, read(piece, &mut self.begun[from].borrow_mut())))
+            }?;
+            if whole {
+                count(&self.received);
+                return Some((from, self.begun[from].take()));
+            }
+        }
+    }
+
+    /// Returns whether anything has arrived; any thread may ask.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.ring.waits()
+    }
+
+    pub(crate) fn watch(&self) -> Watch {
+        Watch(self.ring.watch())
+    }
+
+    /// Returns the number of messages sent and the number received so far. While another thread uses the link, an
+    /// approximation.
+    pub(crate) fn traffic(&self) -> (u64, u64) {
+        (self.sent.load(Ordering::Relaxed), self.received.load(Ordering::Relaxed))
+    }
+}
+
+/// Says whether anything has arrived at a link; any thread may ask.
+pub(crate) struct Watch(push::Watch<Piece>);
+
+impl Watch {
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.0.waits()
+    }
+}
+
+/// Writes the beginning of `bytes` to a piece, as far as it has room.
+fn write(piece: NonNull<Piece>, bytes: &[u8]) {
+    let here = bytes.len().min(ROOM);
+    let words = piece.cast::<u64>();
+    // SAFETY: the piece is valid, and no other thread accesses it now.
+    unsafe { words.write(bytes.len() as u64) };
+    // SAFETY: the piece has room for `ROOM` bytes behind its first word.
+    unsafe { words.add(1).cast::<u8>().copy_from_nonoverlapping(NonNull::from(bytes).cast(), here) };
+}
+
+/// Appends a piece to the beginning of its message. Returns whether the message is whole.
+fn read(piece: NonNull<Piece>, message: &mut Vec<u8>) -> bool {
+    let words = piece.cast::<u64>();
+    // SAFETY: the sender has written the first word.
+    let left = unsafe { words.read() } as usize;
+    let here = left.min(ROOM);
+    // SAFETY: the sender has written that many bytes, and no other thread accesses the piece now.
+    let bytes = unsafe { std::slice::from_raw_parts(words.add(1).cast::<u8>().as_ptr(), here) };
+    message.extend_from_slice(bytes);
+    left <= ROOM
+}
+
+/// One worker's endpoint.
+pub(crate) struct Processes {
+    link: Link,
+}
+
+impl Processes {
+    pub(crate) fn new(link: Link) -> Processes {
+        Processes { link }
+    }
+}
+
+// SAFETY: the link calls `write` once, by `make`, if it sends the message, and otherwise not at all.
+unsafe impl<M: AsBytes> Fabric<M> for Processes {
+    fn shares_memory(&self) -> bool {
+        false
+    }
+
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    unsafe fn send_in_place(
+        &self,
+        to: usize,
+        _: impl Fn() -> usize,
+        mut write: impl FnMut(NonNull<M>),
+        counters: &Counters,
+    ) -> bool {
+        let make = || {
+            let mut place = std::mem::MaybeUninit::<M>::uninit();
+            write(NonNull::from(&mut place).cast());
+            // SAFETY: the caller guarantees that `write` initializes the place.
+            unsafe { place.assume_init() }.into_bytes()
+        };
+        let sent = self.link.send_with(to, make);
+        if sent {
+            counters.messages_pushed.add(1);
+        }
+        sent
+    }
+
+    unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
+        let (_, bytes) = self.link.receive()?;
+        // `read` takes the message, or destroys it.
+        let mut message = ManuallyDrop::new(M::from_bytes(bytes));
+        Some(read(NonNull::from(&mut *message)))
+    }
+
+    fn arrived(&self) -> bool {
+        self.link.waits()
+    }
+
+    fn waits(&self) -> bool {
+        self.link.waits()
+    }
+
+    fn rest(&self) {}
+
+    fn holds(&self) -> bool {
+        self.link.holds()
+    }
+
+    fn flush(&self, poke: impl FnMut(usize)) -> bool {
+        self.link.flush(poke)
+    }
+
+    fn traffic(&self) -> (u64, u64) {
+        self.link.traffic()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::fabric::placed::Segment;
+    use std::sync::Arc;
+    use std::thread;
+
+    const ENDS: usize = 3;
+
+    /// The bytes of message `number`: of many lengths, some of which need more entries than a ring has.
+    fn bytes(from: usize, number: usize) -> Vec<u8> {
+        let length = match number % 50 {
+            7 => 50_000,
+            other => other * 11 % 300,
+        };
+        (0..length).map(|at| (at * 31 + number * 7 + from) as u8).collect()
+    }
+
+    #[test]
+    fn messages_of_any_length_arrive_in_order() {
+        let segment = Arc::new(Segment::private(placed_bytes(ENDS)));
+        let all = (0..ENDS).flat_map(|own| links(ENDS, &mut Placement::shared(&segment), own..own + 1));
+        thread::scope(|scope| {
+            for (own, link) in all.enumerate() {
+                scope.spawn(move || {
+                    const EACH: usize = 400;
+                    let (mut sent, mut received) = ([0; ENDS], [0; ENDS]);
+                    while sent != [EACH; ENDS] || received != [EACH; ENDS] || link.holds() {
+                        for (to, sent) in sent.iter_mut().enumerate().filter(|(_, sent)| **sent < EACH) {
+                            let number = *sent;
+                            if number.is_multiple_of(3) {
+                                link.send(to, bytes(own, number));
+                                *sent += 1;
+                            } else {
+                                *sent += usize::from(link.send_with(to, || bytes(own, number)));
+                            }
+                        }
+                        link.flush(|_| {});
+                        match link.receive() {
+                            Some((from, message)) => {
+                                assert!(message == bytes(from, received[from]), "{} from {from}", received[from]);
+                                received[from] += 1;
+                            }
+                            None => thread::yield_now(),
+                        }
+                    }
+                    assert_eq!(link.traffic(), ((ENDS * EACH) as u64, (ENDS * EACH) as u64));
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,108 @@
+//! The other processes of a runtime, as the team of one process sees them.
+//!
+//! A runtime over several processes has a [`Team`] in each. The first process *leads*: runs begin and end there. In the
+//! others, a run begins when its first message arrives (*joins*), and ends when the leader says so. The module `cluster`
+//! implements what the teams tell each other; this module is its interface.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::team::Team;
+use crate::cancel::runs::Run;
+use crate::cancel::teams::GroupName;
+use crate::frame::budget::FrameMemory;
+use crate::sim::Waited;
+
+/// The workers of this process among those of all processes of a runtime.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The number of workers of all processes.
+    pub(crate) workers: u32,
+    /// The workers of this process.
+    pub(crate) own: Range<u32>,
+}
+
+/// What one process says about its team while all of its workers are parked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Resting {
+    /// Messages to and from other workers so far.
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// A number that changes whenever a worker does something.
+    pub(crate) progress: u64,
+    /// Whether something outside the tasks may end a wait.
+    pub(crate) external: bool,
+    /// Whether a task waits for a lock, whose guard may be with a thread outside.
+    pub(crate) waits_for_lock: bool,
+    /// The runs under way.
+    pub(crate) runs: Vec<RestingRun>,
+}
+
+/// The waits of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RestingRun {
+    /// The run's name in all processes.
+    pub(crate) name: u32,
+    /// The number of leaves that have a waiter.
+    pub(crate) leaves: u64,
+    /// The number of tasks that wait for the run's quiescence.
+    pub(crate) waiters: u64,
+}
+
+/// The other processes of a runtime.
+pub(crate) trait Peers: Send + Sync {
+    /// Returns whether this process leads.
+    fn leads(&self) -> bool;
+
+    /// Wakes a worker of another process, which has a message, if it is parked.
+    fn poke(&self, worker: u32);
+
+    /// Rings the bell of a worker of this process, by its number here.
+    fn ring(&self, worker: usize);
+
+    /// Waits until the bell of a worker of this process is rung, a message arrives for it, or the timeout. May return
+    /// early without a reason, as if rung.
+    fn wait(&self, worker: usize, timeout: Option<Duration>) -> Waited;
+
+    /// Tells the other processes whether a worker of this process is announced or parked. The caller issues a SeqCst
+    /// fence before the worker looks for messages.
+    fn set_asleep(&self, worker: usize, asleep: bool);
+
+    /// Returns whether another process has said something. Any thread may ask.
+    fn waits(&self) -> bool;
+
+    /// Handles what other processes have said. Returns whether they have said anything. Any thread may call this.
+    fn poll(&self, team: &Team) -> bool;
+
+    /// Called by the last worker to park. Returns whether it has made frames ready.
+    fn all_parked(&self, team: &Team) -> bool;
+
+    /// Called at the beginning of a run, in the process that leads.
+    fn begun(&self, run: &Arc<Run>);
+
+    /// Returns the number of the run with this name, which begins here if it has not. `None` if it has ended.
+    fn join_run(&self, team: &Team, name: u32) -> Option<u32>;
+
+    /// Returns whether a run is to be cancelled by the leader, which this call asks to do so, rather than by this process.
+    fn defers(&self, run: &Run, exhausted: Option<&FrameMemory>) -> bool;
+
+    /// See [`teams::Team::group_name`](crate::cancel::teams::Team::group_name).
+    fn group_name(&self, team: &Team, number: u32) -> GroupName;
+
+    /// See [`teams::Team::join_group`](crate::cancel::teams::Team::join_group).
+    fn join_group(&self, team: &Team, run: u32, name: GroupName) -> Option<u32>;
+
+    /// Called after a group has been terminated.
+    fn terminated(&self, team: &Team, group: u32);
+
+    /// Called after a group has ended that other processes know.
+    fn group_ended(&self, number: u32, uses: u64);
+
+    /// Called once for a run that is cancelled and has not ended here. In the process that leads, the run counts one
+    /// more until the run has ended in all others.
+    fn cancelled(&self, team: &Team, run: &Run);
+
+    /// Called when a run has ended here and been removed.
+    fn ended(&self, team: &Team, run: &Run);
+}

@@ -1,0 +1,293 @@
+//! Runtimes over several processes, of which all parts are in this process. More shapes than in the tests of objects.
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::within_a_minute;
+use finespun::objects::{Replicated, suspend_with};
+use finespun::prelude::*;
+use finespun::tasks::quiesce;
+use finespun::testing::*;
+use finespun::{RunError, everywhere, group, mapped};
+use serde::{Deserialize, Serialize};
+
+/// Calls `test` with runtimes of several shapes. Panics if a frame is left afterwards.
+fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
+    within_a_minute(move || {
+        for (processes, workers, nodes) in [(2, 1, 2), (2, 1, 8), (2, 2, 4), (3, 1, 5), (4, 1, 4), (5, 2, 10)] {
+            for block in [0, 1, 3] {
+                let runtime = Runtime::builder().processes(processes).workers(workers).nodes(nodes).block_every(block);
+                let runtime = runtime.build().unwrap();
+                test(&runtime);
+                let how = format!("{processes} processes of {workers} workers, {nodes} nodes, block every {block}");
+                assert_eq!(runtime.close(), 0, "frames left: {how}");
+            }
+        }
+    });
+}
+
+struct Counter {
+    sum: u64,
+    kept: Vec<Continuation<u64>>,
+}
+
+impl Counter {
+    fn new(sum: u64) -> Counter {
+        Counter { sum, kept: Vec::new() }
+    }
+}
+
+#[object]
+impl Counter {
+    fn add(&mut self, amount: u64) -> u64 {
+        self.sum += amount;
+        self.sum
+    }
+
+    fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    fn fail(&mut self) {
+        panic!("as asked, at {}", self.sum);
+    }
+
+    fn keep(&mut self, k: Continuation<u64>) {
+        self.kept.push(k);
+    }
+
+    fn release(&mut self) {
+        for k in self.kept.drain(..) {
+            k.resolve(self.sum);
+        }
+    }
+
+    /// Forwards along the counters: the answer goes from the last to the first caller.
+    async fn last(&self, mut others: Vec<Ref<Counter>>) -> u64 {
+        match others.pop() {
+            Some(next) => next.last(others).await,
+            None => self.sum,
+        }
+    }
+}
+
+#[task]
+async fn counters() -> Vec<Ref<Counter>> {
+    let mut all = Vec::new();
+    for node in 0..nodes() {
+        all.push(on(node).create_with(Counter::new, node as u64).await);
+    }
+    all
+}
+
+#[task]
+async fn count() -> (u64, u64) {
+    let all = counters().await;
+    let mut sum = 0;
+    for (at, counter) in all.iter().enumerate() {
+        counter.add(1).await;
+        sum += counter.add(at as u64).await;
+    }
+    let (first, rest) = (all[0], all[1..].to_vec());
+    let last = first.last(rest).await;
+    for counter in all {
+        Ref::free(counter).await;
+    }
+    (sum, last)
+}
+
+#[test]
+fn calls_are_answered() {
+    over_processes(|runtime| {
+        for _ in 0..3 {
+            let nodes = runtime.nodes() as u64;
+            // The last of the chain is the counter of node 1: `others` is taken from its end.
+            assert_eq!(runtime.run(count()), (nodes + nodes * (nodes - 1), 3));
+        }
+    });
+}
+
+#[task]
+async fn one_way(times: u64) -> u64 {
+    let all = counters().await;
+    for _ in 0..times {
+        for counter in &all {
+            counter.add(1).oneway().await;
+        }
+    }
+    quiesce().await;
+    let mut sum = 0;
+    for counter in &all {
+        sum += counter.sum().await;
+    }
+    sum
+}
+
+#[test]
+fn quiescence_waits_for_all_processes() {
+    over_processes(|runtime| {
+        let nodes = runtime.nodes() as u64;
+        assert_eq!(runtime.run(one_way(40)), 40 * nodes + nodes * (nodes - 1) / 2);
+    });
+}
+
+#[task]
+async fn fails_elsewhere() {
+    let all = counters().await;
+    all[nodes() - 1].fail().oneway().await;
+    // Nothing else ends this wait.
+    suspend_with(move |k| all[0].keep(k).oneway()).await;
+}
+
+#[test]
+fn a_panic_in_another_process_ends_the_run() {
+    over_processes(|runtime| {
+        let Err(RunError::Panicked(panic)) = runtime.try_run(fails_elsewhere()) else { panic!("no panic") };
+        assert!(panic.to_string().contains(&format!("as asked, at {}", runtime.nodes() - 1)), "{panic}");
+    });
+}
+
+#[task]
+async fn exits(_: u64) {
+    group::exit(7).await;
+}
+
+#[task]
+async fn exits_elsewhere() -> u64 {
+    let all = counters().await;
+    on(nodes() - 1).call(exits, 0).await;
+    all[0].sum().await
+}
+
+#[test]
+fn exit_in_another_process_ends_the_run() {
+    over_processes(|runtime| {
+        let ended = runtime.try_run(exits_elsewhere());
+        assert!(matches!(ended, Err(RunError::Exited(7))), "{ended:?}");
+    });
+}
+
+/// The line of the wait below.
+const KEPT: u32 = line!() + 3;
+#[task]
+async fn waits_at(counter: Ref<Counter>) -> u64 {
+    suspend_with(move |k| counter.keep(k).oneway()).await
+}
+
+#[task]
+async fn kept() -> Vec<u64> {
+    let all = counters().await;
+    let last = all[nodes() - 1];
+    let waits = everywhere(waits_at, last);
+    let (values, ()) = join!(waits, releases(last));
+    values
+}
+
+/// Releases until every node's task has been served.
+#[task]
+async fn releases(counter: Ref<Counter>) {
+    for _ in 0..nodes() * 50 {
+        counter.release().await;
+        yield_now().await;
+    }
+    quiesce().await;
+    counter.release().await;
+}
+
+#[test]
+fn continuations_are_resolved_in_other_processes() {
+    over_processes(|runtime| {
+        let last = runtime.nodes() as u64 - 1;
+        assert_eq!(runtime.run(kept()), vec![last; runtime.nodes()]);
+    });
+}
+
+#[task]
+async fn never_released() {
+    let all = counters().await;
+    everywhere(waits_at, all[nodes() - 1]).await;
+}
+
+#[test]
+fn a_deadlock_names_the_waits_of_all_processes() {
+    over_processes(|runtime| {
+        let Err(RunError::Deadlock(lines)) = runtime.try_run(never_released()) else { panic!("no deadlock") };
+        let waits = lines.iter().filter(|line| line.contains(&format!("cluster.rs:{KEPT}"))).count();
+        assert_eq!(waits, runtime.nodes(), "{lines:#?}");
+    });
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Table(Vec<u64>);
+
+static COPIES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+#[task]
+async fn look_up(table: Replicated<Table>) -> u64 {
+    COPIES.lock().unwrap().push(std::ptr::from_ref(&*table).addr());
+    table.0[here()]
+}
+
+#[task]
+async fn replicated() -> Vec<u64> {
+    let table = Replicated::new(Table((0..nodes() as u64).map(|node| node * 3).collect()));
+    everywhere(look_up, table.clone()).await;
+    let found = everywhere(look_up, table.clone()).await;
+    drop(table);
+    found
+}
+
+#[test]
+fn a_replicated_value_has_one_copy() {
+    over_processes(|runtime| {
+        assert_eq!(runtime.run(replicated()), (0..runtime.nodes() as u64).map(|node| node * 3).collect::<Vec<_>>());
+        let mut copies = std::mem::take(&mut *COPIES.lock().unwrap());
+        copies.dedup();
+        // All parts are in one process here.
+        assert_eq!(copies.len(), 1, "{copies:?}");
+    });
+}
+
+static VISITS: AtomicUsize = AtomicUsize::new(0);
+
+#[task]
+async fn visits(n: u64) {
+    mapped(
+        0..n,
+        |_, ()| {
+            VISITS.fetch_add(1, Ordering::Relaxed);
+        },
+        (),
+    )
+    .await;
+}
+
+#[test]
+fn mapped_activities_run_everywhere() {
+    over_processes(|runtime| {
+        runtime.run(visits(100));
+        assert_eq!(VISITS.swap(0, Ordering::Relaxed), 100);
+    });
+}
+
+/// Runs are begun while others end, in all processes.
+#[test]
+fn runs_overlap() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().processes(3).workers(1).build().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for times in 0..25 {
+                        assert_eq!(runtime.run(one_way(times)), 3 * times + 3);
+                        assert_eq!(runtime.run(count()), (9, 3));
+                        drop(runtime.spawn(one_way(1000)));
+                    }
+                });
+            }
+        });
+        assert_eq!(runtime.close(), 0);
+    });
+}
