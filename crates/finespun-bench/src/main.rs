@@ -130,6 +130,7 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     launch::one_process()?;
     let bench = open(name);
     let simulated = bench.simulated_rows();
+    extra.simulation.one_process("a bench")?;
     if let Some(option) = extra.simulation.given().next().filter(|_| simulated.is_empty()) {
         return Err(Failure::Usage(format!(
             "{option}: this bench runs on this computer; istructure, layouts, microkernel and pcm run on simulated machines, too, scale and t3d on these only"

@@ -64,12 +64,17 @@ fn launch(what: String) -> Failure {
 pub fn one_process() -> Result<(), Failure> {
     match launched() {
         Some(Launched { by, rank: 0, size: size @ 2.. }) => Err(Failure::Usage(format!(
-            "{by} has started {size} processes, and each would do all of the work alone: start finespun without it; a run uses \
-             the cores of one process (--workers), and simulates more nodes (--fabric sim)"
+            "{by} has started {size} processes, and each would do all of the work alone: give `run` the option --fabric processes, \
+             or start finespun without it"
         ))),
         Some(Launched { rank: 1.., .. }) => Err(Failure::Reported),
         _ => Ok(()),
     }
+}
+
+/// Returns whether this is one of several processes that a launcher has started, and not the first.
+pub fn follows() -> bool {
+    launched().is_some_and(|place| place.rank > 0)
 }
 
 /// Returns the checkout from which this command was compiled, if it still exists.

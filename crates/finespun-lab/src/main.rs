@@ -10,6 +10,8 @@ use finespun_lab::{check, doctor, launch, run, show};
 fn main() -> ExitCode {
     match act() {
         Ok(code) => code,
+        // The others have the same command line.
+        Err(Failure::Usage(_)) if launch::follows() => Failure::Reported.report(),
         Err(failure) => failure.report(),
     }
 }
@@ -17,7 +19,7 @@ fn main() -> ExitCode {
 fn act() -> Result<ExitCode, Failure> {
     match args::parse(std::env::args_os())? {
         Request::Show(text) => show::print(&text)?,
-        Request::Do(Command::Run(run)) => launch::one_process().and_then(|()| run::run(run))?,
+        Request::Do(Command::Run(run)) => run::run(run)?,
         // The benches parse the words after `bench` once more.
         Request::Do(Command::Bench(bench)) => return launch::bench(&bench, std::env::args_os().skip(2)),
         Request::Do(Command::Check(options)) => launch::one_process().and_then(|()| check::check(&options))?,

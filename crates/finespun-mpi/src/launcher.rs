@@ -14,6 +14,8 @@ pub enum Launcher {
     Hydra,
     /// `srun` of Slurm.
     Slurm,
+    /// A script or program that has set `FINESPUN_RANK`, `FINESPUN_SIZE` and `FINESPUN_JOB`.
+    Told,
 }
 
 impl fmt::Display for Launcher {
@@ -22,6 +24,7 @@ impl fmt::Display for Launcher {
             Launcher::OpenMpi => "mpirun of Open MPI",
             Launcher::Hydra => "mpirun of MPICH",
             Launcher::Slurm => "srun",
+            Launcher::Told => "a program that has set FINESPUN_RANK",
         })
     }
 }
@@ -38,7 +41,8 @@ pub struct Launched {
 }
 
 /// The launchers, with the variables that hold the rank and the size, in the order in which they are tried.
-const VARIABLES: [(Launcher, &str, &str); 3] = [
+const VARIABLES: [(Launcher, &str, &str); 4] = [
+    (Launcher::Told, "FINESPUN_RANK", "FINESPUN_SIZE"),
     (Launcher::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     // A script that `sbatch` has started has no rank in a step.
     (Launcher::Slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
@@ -51,7 +55,7 @@ pub fn launched() -> Option<Launched> {
 }
 
 fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
-    let [open, slurm, hydra] = VARIABLES.map(|(by, rank, size)| {
+    let [told, open, slurm, hydra] = VARIABLES.map(|(by, rank, size)| {
         let number = |name| variable(name)?.parse().ok();
         let (rank, size) = (number(rank)?, number(size)?);
         (rank < size).then_some(Launched { by, rank, size })
@@ -60,7 +64,44 @@ fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     // `srun` to start its helpers.
     let same = |one: Launched, other: Launched| (one.rank, one.size) == (other.rank, other.size);
     let slurm = slurm.filter(|&slurm| hydra.is_none_or(|hydra| same(slurm, hydra)));
-    open.or(slurm).or(hydra)
+    told.or(open).or(slurm).or(hydra)
+}
+
+/// Returns a name that all processes of this launch have, and no other processes on this host. `None` without a launcher,
+/// or if it cannot be found.
+pub fn job() -> Option<String> {
+    let variable = |name| std::env::var(name).ok();
+    match launched()?.by {
+        Launcher::Told => variable("FINESPUN_JOB"),
+        Launcher::OpenMpi => variable("PMIX_NAMESPACE").or_else(|| variable("OMPI_MCA_ess_base_jobid")),
+        Launcher::Slurm => Some(format!("{}.{}", variable("SLURM_JOB_ID")?, variable("SLURM_STEP_ID")?)),
+        Launcher::Hydra => first_above("PMI_RANK").map(|process| process.to_string()),
+    }
+}
+
+/// Returns the number of processes that the launcher has started on this host, if it says so.
+pub fn on_this_host() -> Option<usize> {
+    let variable = match launched()?.by {
+        Launcher::Told | Launcher::Slurm => return None,
+        Launcher::OpenMpi => "OMPI_COMM_WORLD_LOCAL_SIZE",
+        Launcher::Hydra => "MPI_LOCALNRANKS",
+    };
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Returns the nearest ancestor that was started without a variable: the launcher's helper, above any script.
+fn first_above(variable: &str) -> Option<u32> {
+    let name = format!("{variable}=");
+    let mut process = std::process::id();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+        process = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+        // Another user's process cannot be read: the launcher's, then.
+        let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        if !environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(name.as_bytes())) {
+            return Some(process);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +124,8 @@ mod tests {
         // Hydra in a job of Slurm: the helper was started by `srun`.
         let helper = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1"), ("PMI_RANK", "3"), ("PMI_SIZE", "8")];
         assert_eq!(with(&helper), launched(Launcher::Hydra, 3, 8));
+        let told = [("FINESPUN_RANK", "1"), ("FINESPUN_SIZE", "3"), ("PMI_RANK", "0"), ("PMI_SIZE", "1")];
+        assert_eq!(with(&told), launched(Launcher::Told, 1, 3));
         // In the script of a job, outside a step.
         assert_eq!(with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), None);
     }

@@ -51,10 +51,10 @@ const ROWS: &[Row] = &[
     // Slightly more than measured.
     row("array-get", "an element of a write-once array that is here", Some("slice-get"), "array-get", 10.0),
     row("array-hit", "another node's element in the cache", Some("slice-get"), "array-hit", 17.0),
-    row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1490.0),
+    row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1500.0),
     row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
-    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1000.0),
+    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1022.0),
     row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),

@@ -12,6 +12,9 @@ use crate::failure::Failure;
 pub enum Fabric {
     /// Threads of this process (the default)
     Threads,
+    /// Threads of all processes that mpirun or srun has started on this host: `mpirun -n 4 finespun run ..`; --workers is
+    /// for each process
+    Processes,
     /// The processors of a simulated machine, all on one thread, in virtual time
     Sim,
 }
@@ -19,7 +22,7 @@ pub enum Fabric {
 /// The choice of a simulated machine.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Simulation {
-    /// The workers: threads of this process, or processors of a simulated machine
+    /// The workers: threads of this process, or of several, or processors of a simulated machine
     #[arg(long, global = true, value_enum)]
     pub fabric: Option<Fabric>,
     /// The simulated machine: t3d, cm5, manna, cluster, ethernet, or a file with a description [default: cluster; of a
@@ -61,6 +64,18 @@ impl Simulation {
         self.simulated(default)
     }
 
+    /// Refuses several processes.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] with `--fabric processes`.
+    pub fn one_process(&self, what: &str) -> Result<(), Failure> {
+        if self.fabric == Some(Fabric::Processes) {
+            return Err(Failure::Usage(format!("--fabric processes: {what} runs in one process")));
+        }
+        Ok(())
+    }
+
     /// Returns whether a simulated machine is asked for.
     pub fn simulates(&self) -> bool {
         self.fabric == Some(Fabric::Sim)
@@ -86,7 +101,7 @@ impl Simulation {
             Some(Fabric::Threads) => {
                 Err(Failure::Usage(format!("--fabric threads: {bench} runs on simulated machines")))
             }
-            _ => Ok(()),
+            Some(Fabric::Processes | Fabric::Sim) | None => Ok(()),
         }
     }
 

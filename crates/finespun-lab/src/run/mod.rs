@@ -24,6 +24,7 @@ use crate::app::{Answer, App, Executor, Timed};
 use crate::args::simulation::Fabric;
 use crate::args::{Run, RunOptions};
 use crate::failure::Failure;
+use crate::launch;
 use crate::machine::memory;
 use crate::show;
 pub use meter::{Meter, Steps};
@@ -38,7 +39,15 @@ use target::Target;
 pub fn run(run: Run) -> Result<(), Failure> {
     let options = run.options;
     check(&options)?;
+    let over_processes = options.simulation.fabric == Some(Fabric::Processes);
+    if !over_processes {
+        launch::one_process()?;
+    }
     let app = run.app.open()?;
+    if over_processes && launch::follows() {
+        // Serves the first process.
+        executor(&options, None)?;
+    }
     interrupt::install();
     let plot = options.plot.as_deref().map(|path| plot(app.as_ref(), path)).transpose()?;
     let files = app.files().into_iter().map(|(option, path)| Target::open(option, path));
@@ -161,6 +170,9 @@ fn executor(options: &RunOptions, machine: Option<&Machine>) -> Result<Executor,
     let mut builder = Runtime::builder().block_every(options.block_every).encode(options.encode);
     if let Some(machine) = machine {
         builder = builder.fabric(finespun::runtime::Fabric::Simulated(machine.clone()));
+    }
+    if options.simulation.fabric == Some(Fabric::Processes) {
+        builder = builder.fabric(finespun::runtime::Fabric::Processes);
     }
     if let Some(workers) = options.workers {
         builder = builder.workers(workers);

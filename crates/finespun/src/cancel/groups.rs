@@ -36,6 +36,7 @@ use crate::frame::number::{GROUP, GROUPS, index_of, same_team};
 /// Rudolph, Zernik: *Run-Time Support for Parallel Language Constructs in a Tightly Coupled Multiprocessor*, section
 /// 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Members {
     /// Each group has a range of numbers, and its nested groups have ranges within that range. Costs a division and a
@@ -53,6 +54,7 @@ pub enum Members {
 /// Rudolph, Zernik: *Run-Time Support for Parallel Language Constructs in a Tightly Coupled Multiprocessor*, sections 4
 /// and 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Policy {
     /// The worker that begins the group calls the activities one after the other. An idle worker asks for work and

@@ -21,6 +21,8 @@
 
 mod bells;
 mod control;
+#[cfg(all(feature = "processes", target_os = "linux"))]
+pub(crate) mod host;
 mod rest;
 
 use std::collections::{BTreeSet, HashMap};
@@ -116,8 +118,11 @@ struct State {
     again: Option<Instant>,
 }
 
-/// Creates this process's view, and the endpoints of its workers. Each process calls this with the same segment.
-pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> (Arc<Cluster>, Vec<Processes>) {
+/// A process's view, and the endpoints of its workers.
+pub(crate) type Joined = (Arc<Cluster>, Vec<Processes>);
+
+/// Creates this process's view. Each process calls this with the same segment.
+pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
     let mut placement = Placement::shared(segment);
     let own = shape.rank..shape.rank + 1;
     let Some(link) = links(shape.processes, &mut placement, own).pop() else { unreachable!("one link was asked for") };

@@ -35,6 +35,18 @@ impl Segment {
         let base = NonNull::from(&mut *lines).cast();
         Segment { base, bytes, _owner: Box::new(lines) }
     }
+
+    /// Returns the segment of `bytes` at `base`, which `owner` owns.
+    ///
+    /// # Safety
+    /// The bytes are valid while `owner` lives, zero before any process places a part there, and aligned to 128.
+    ///
+    /// # Panics
+    /// If `base` is null.
+    #[cfg(feature = "processes")]
+    pub(crate) unsafe fn of(base: *mut u8, bytes: usize, owner: Box<dyn Send + Sync>) -> Segment {
+        Segment { base: NonNull::new(base).expect("mapped"), bytes, _owner: owner }
+    }
 }
 
 /// The place where the parts of a net are put, one after the other.

@@ -8,6 +8,7 @@ use crate::observe::Counters;
 
 /// How messages between workers travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Transport {
     /// Into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its senders.

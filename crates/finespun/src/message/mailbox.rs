@@ -18,6 +18,7 @@ use crate::observe::Counters;
 
 /// The parameters of message transfer between nodes.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Travel {
     pub(crate) transport: Transport,
     /// The number of messages not yet passed on ([`Mailbox::to_do`]) at which tasks that send one-way calls wait.
@@ -132,7 +133,7 @@ impl Mailbox {
     /// Returns whether messages, or parts of them, have not been sent yet.
     #[inline]
     pub(crate) fn holds(&self) -> bool {
-        self.held.get() > 0 || self.others.holds()
+        self.held.get() > 0 || !self.alone && self.others.holds()
     }
 
     /// Returns whether messages wait in the outbox and none waits to be handled.
@@ -163,7 +164,7 @@ impl Mailbox {
         if !self.holds() {
             return false;
         }
-        let parts = self.others.flush(&mut poke);
+        let parts = !self.alone && self.others.flush(&mut poke);
         let before = self.held.get();
         self.outbox.borrow_mut().retain(|&to, queue| {
             while let Some((next, bytes)) = queue.pop_front() {

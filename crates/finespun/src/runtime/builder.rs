@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crate::cancel::groups::{Members, Policy};
 use crate::cancel::teams;
+#[cfg(all(feature = "processes", target_os = "linux"))]
+use crate::cluster::host;
 #[cfg(feature = "objects")]
-use crate::cluster::{self, Cluster, Shape};
+use crate::cluster::{self, Joined, Shape};
 #[cfg(feature = "objects")]
 use crate::fabric::{
     Endpoint,
     placed::Segment,
-    processes::Processes,
     threads::{Transport, threads},
 };
 use crate::frame::STACK_RESERVE;
@@ -35,6 +36,8 @@ use crate::{
 };
 #[cfg(feature = "simulation")]
 use corosensei::stack::DefaultStack;
+#[cfg(all(feature = "processes", target_os = "linux"))]
+use finespun_mpi::launcher::Launched;
 
 use super::{Error, Runtime, Schema};
 
@@ -56,6 +59,32 @@ pub enum Fabric {
     /// The workers are the processors of a simulated machine. See [`simulation`](crate::simulation).
     #[cfg(feature = "simulation")]
     Simulated(Machine),
+    /// The workers are threads of all processes that a launcher has started on this host: `mpirun` of MPICH or Open MPI,
+    /// or `srun`. [`Builder::workers`] is for each process. Without a launcher, as `Threads`.
+    ///
+    /// The program runs in the first process only. In the others, [`Builder::build`] does not return: there the process
+    /// serves the runtimes that the first process builds, and ends with it. So everything before the first call of
+    /// `build` happens in each process, and everything after it once:
+    ///
+    /// ```no_run
+    /// use finespun::prelude::*;
+    /// use finespun::runtime::Fabric;
+    ///
+    /// #[task]
+    /// async fn where_am_i(_: u64) -> u32 {
+    ///     std::process::id()
+    /// }
+    ///
+    /// fn main() -> Result<(), finespun::Error> {
+    ///     let runtime = Runtime::builder().fabric(Fabric::Processes).workers(1).build()?;
+    ///     println!("{:?}", runtime.run(finespun::everywhere(where_am_i, 0)));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// If a process dies, all others end, with a line on standard error and exit code 1.
+    #[cfg(all(feature = "processes", target_os = "linux"))]
+    Processes,
 }
 
 /// Makes a [`Runtime`].
@@ -79,6 +108,7 @@ pub enum Fabric {
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
     workers: Option<usize>,
@@ -96,14 +126,13 @@ pub struct Builder {
     travel: Travel,
     frame_memory: Option<usize>,
     name: String,
+    #[cfg_attr(feature = "processes", serde(skip))]
     fabric: Fabric,
     #[cfg(feature = "objects")]
     processes: usize,
 }
 
-/// What a process has joined: the processes of its runtime, with the endpoints of its workers.
-#[cfg(feature = "objects")]
-type Joined = (Arc<Cluster>, Vec<Processes>);
+/// What only a build with objects can have.
 #[cfg(not(feature = "objects"))]
 type Joined = std::convert::Infallible;
 
@@ -269,14 +298,50 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`],
-    /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides
+    /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, `Error::Processes` if the processes of
+    /// `Fabric::Processes` do not find each other, [`Error::Thread`] if the system provides
     /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         #[cfg(feature = "objects")]
         if self.processes > 1 {
             return self.build_processes();
         }
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        if matches!(self.fabric, Fabric::Processes)
+            && let Some(place) = host::place().map_err(Error::Processes)?
+        {
+            return self.build_on_host(&place);
+        }
         self.build_part(None)
+    }
+
+    /// Builds a runtime over the processes of this host, or serves the one that the first process builds.
+    #[cfg(all(feature = "processes", target_os = "linux"))]
+    fn build_on_host(mut self, place: &Launched) -> Result<Runtime, Error> {
+        if place.rank > 0 {
+            let build = |settings: &[u8], joined| {
+                let settings: Builder = postcard::from_bytes(settings).map_err(|error| error.to_string())?;
+                settings.build_part(Some(joined)).map_err(|error| error.to_string())
+            };
+            match host::serve(place.rank, build, Runtime::frames_left).map_err(Error::Processes)? {}
+        }
+        let cores = available_parallelism().map_or(1, usize::from);
+        let workers = *self.workers.get_or_insert((cores / place.size).clamp(1, MAX_WORKERS));
+        if !(1..=MAX_WORKERS).contains(&workers) {
+            return Err(Error::Workers { workers, most: MAX_WORKERS });
+        }
+        let all = place.size * workers;
+        if all > MAX_NODES {
+            let (processes, most) = (place.size, MAX_NODES);
+            return Err(Error::Processes(format!(
+                "{processes} processes of {workers} workers: all have at most {most}"
+            )));
+        }
+        let settings = postcard::to_allocvec(&self).map_err(|error| Error::Processes(error.to_string()))?;
+        let (remote, joined) = host::build(place.size, workers, settings).map_err(Error::Processes)?;
+        let mut runtime = self.build_part(Some(joined))?;
+        runtime.remote = Some(remote);
+        Ok(runtime)
     }
 
     /// Builds the teams of several processes in this process.
@@ -295,6 +360,8 @@ impl Builder {
     /// Builds the team of one process.
     fn build_part(self, joined: Option<Joined>) -> Result<Runtime, Error> {
         let (default, most) = match self.fabric {
+            #[cfg(all(feature = "processes", target_os = "linux"))]
+            Fabric::Processes => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
             Fabric::Threads => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
             #[cfg(feature = "simulation")]
             Fabric::Simulated(_) => (self.nodes.unwrap_or(1), MAX_NODES),
@@ -351,6 +418,8 @@ impl Builder {
         let choices = Arc::default();
         #[cfg(feature = "simulation")]
         let engine = match &self.fabric {
+            #[cfg(all(feature = "processes", target_os = "linux"))]
+            Fabric::Processes => None,
             Fabric::Threads => None,
             Fabric::Simulated(machine) => Some(Arc::new(Engine::new(machine, workers, nodes))),
         };
@@ -361,6 +430,8 @@ impl Builder {
         #[cfg(feature = "objects")]
         let ends: Vec<Endpoint<_>> = match self.fabric {
             _ if let Some(ends) = processes => ends.into_iter().map(Endpoint::Processes).collect(),
+            #[cfg(all(feature = "processes", target_os = "linux"))]
+            Fabric::Processes => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
             Fabric::Threads => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
             #[cfg(feature = "simulation")]
             Fabric::Simulated(_) => {
@@ -386,6 +457,8 @@ impl Builder {
             team,
             #[cfg(feature = "objects")]
             others: Vec::new(),
+            #[cfg(all(feature = "processes", target_os = "linux"))]
+            remote: None,
             #[cfg(feature = "objects")]
             nodes,
             #[cfg(feature = "objects")]

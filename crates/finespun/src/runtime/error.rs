@@ -66,6 +66,10 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The processes that a launcher has started cannot share a runtime.
+    #[cfg(feature = "processes")]
+    #[error("Fabric::Processes: {0}")]
+    Processes(String),
     /// The process has too many runtimes at once.
     #[error("this process has {max} runtimes already: share one, or drop some", max = crate::frame::number::TEAMS)]
     TooManyRuntimes,

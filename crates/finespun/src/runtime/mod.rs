@@ -25,6 +25,8 @@ pub use crate::observe::CacheChoice;
 pub use crate::observe::Stats;
 
 use crate::call::Task;
+#[cfg(all(feature = "processes", target_os = "linux"))]
+use crate::cluster::host::Remote;
 use crate::frame::STACK_RESERVE;
 use crate::frame::context::try_cx;
 #[cfg(feature = "objects")]
@@ -66,6 +68,9 @@ pub struct Runtime {
     /// The other processes' parts, if this process has them, too.
     #[cfg(feature = "objects")]
     others: Vec<Runtime>,
+    /// The other processes' parts, in those processes.
+    #[cfg(all(feature = "processes", target_os = "linux"))]
+    remote: Option<Remote>,
     #[cfg(feature = "objects")]
     nodes: usize,
     #[cfg(feature = "objects")]
@@ -179,6 +184,8 @@ impl Runtime {
         let own = unsafe { self.team.frames_left() as i64 };
         #[cfg(feature = "objects")]
         let own = own + std::mem::take(&mut self.others).into_iter().map(Runtime::frames_left).sum::<i64>();
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        let own = own + self.remote.take().map_or(0, Remote::end);
         own
     }
 
@@ -277,6 +284,8 @@ impl Drop for Runtime {
             return;
         }
         end(&self.team, std::mem::take(&mut self.threads));
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        self.remote.take().map(Remote::end);
     }
 }
 

@@ -32,6 +32,7 @@
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Schema {
     /// A call runs on the stack of its caller, and becomes a frame if it has to wait: the hybrid model. The schema that
