@@ -1,4 +1,4 @@
-//! What the teams of a runtime's processes say to each other, beside the messages of its tasks.
+//! The messages between the teams of a runtime's processes, beside the messages of its tasks.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(super) enum Control {
     Quiescent { runs: Vec<u32> },
     /// Down the tree: these runs are deadlocked.
     Stuck { runs: Vec<u32> },
-    /// To the first process: the run is to be cancelled, or, after `Stuck`, has been.
+    /// To the first process: a request to cancel the run, or the answer to `Stuck`.
     Cancel { run: u32, why: Why },
     /// Down the tree: the run ends; all runs before `live` have ended.
     End { run: u32, live: u32 },

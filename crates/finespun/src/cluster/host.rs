@@ -157,7 +157,7 @@ fn lead(size: usize) -> Result<Mutex<Others>, String> {
     Ok(Mutex::new(Others { streams, replies, next: 0 }))
 }
 
-/// Passes on what a process says. When the process dies, ends this one.
+/// Passes on the replies of a process. When the process dies, ends this one.
 fn listen(rank: usize, stream: &UnixStream) -> io::Result<Receiver<Reply>> {
     let (stream, (sender, replies)) = (stream.try_clone()?, channel());
     let hear = move || pass_on(rank, &stream, &sender);
@@ -204,7 +204,7 @@ fn map(file: &File, bytes: usize) -> Result<Arc<Segment>, String> {
 /// In the first process: builds the parts of a runtime in all others, and joins it.
 ///
 /// # Errors
-/// If the processes do not arrive, or their memory cannot be made, or one of them cannot build its part.
+/// If a process does not arrive or cannot build its part, or the memory cannot be made.
 pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(Remote, Joined), String> {
     let others = OTHERS.get_or_init(|| lead(size)).as_ref().map_err(String::clone)?;
     let mut others = lock(others);

@@ -1,4 +1,4 @@
-//! A runtime over several processes: what its teams tell each other.
+//! A runtime over several processes.
 //!
 //! Each process has a [`Team`], and the messages of tasks cross by the fabric (`fabric::processes`). This module does the
 //! rest: it begins and ends runs everywhere, finds out when the whole runtime rests ([`rest`]), and wakes workers of
@@ -375,7 +375,7 @@ impl Cluster {
         GroupName { home: self.shape.rank as u32, index: index_of(number), uses }
     }
 
-    /// Returns why a run is to be cancelled.
+    /// Returns the reason for cancelling a run.
     fn why(run: &Run, exhausted: Option<&FrameMemory>) -> Why {
         let failure = run.failure().map(|payload: Payload| {
             let mut to = Writer::default();

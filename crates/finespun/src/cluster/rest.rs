@@ -9,7 +9,7 @@
 //! the same sums, and as many messages sent as received (Mattern: *Algorithms for distributed termination detection*,
 //! 1987, the four-counter method). The argument: let t be the moment between the two waves. The counts of each process
 //! grow only. The first wave saw at most what had been received by t, the second at least; so it was the same, and the
-//! sum R of all messages received by t is known exactly; likewise S, of all messages sent by t. Since S = R, no message
+//! waves have found R, the number of messages received by t, and S, the number sent by t. Since S = R, no message
 //! was on its way at t. And no process has been active from its first report to its second: it can be woken only by a
 //! message, which it would have counted, or from outside, which it would have said.
 //!
@@ -28,7 +28,7 @@ use crate::sched::peers::{Resting, RestingRun};
 /// guard may have been moved to a plain thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The counts by which a process, or all of them, are known to have done nothing in between.
+/// Sent and received messages, progress, and waits for something outside: equal counts mean that nothing has happened.
 type Counts = (u64, u64, u64, bool);
 
 fn counts(resting: &Resting) -> Counts {
@@ -251,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// A process: what it has counted, and how many units of work it has.
+    /// A process, with its counts and its units of work.
     #[derive(Default)]
     struct Process {
         work: u32,
@@ -284,7 +284,7 @@ mod tests {
             }
         }
 
-        /// Returns whether nothing can happen, but for what comes from outside.
+        /// Returns whether only an event outside can make work.
         fn rests(&self) -> bool {
             self.work.is_empty() && self.processes.iter().all(|process| process.work == 0)
         }

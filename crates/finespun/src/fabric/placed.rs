@@ -17,7 +17,7 @@ pub(crate) struct Segment {
     _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: the segment only gives out addresses; whoever places a part there shares it as the part's type allows.
+// SAFETY: the segment only gives out addresses; `Placed` shares its part as the part's type allows.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}

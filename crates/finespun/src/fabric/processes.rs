@@ -17,7 +17,7 @@ use super::push;
 use crate::atomics::{AtomicU64, Ordering};
 use crate::observe::Counters;
 
-/// Words in a ring entry, of which the first says how many bytes of the message are left, those of this entry included.
+/// Words in a ring entry. The first holds the number of bytes of the message from this entry on.
 const WORDS: usize = 14;
 type Piece = [u64; WORDS];
 /// Bytes of a message in a ring entry.
@@ -47,7 +47,7 @@ struct Rest {
 /// An endpoint for bytes. Used by one thread at a time, except for [`waits`](Link::waits) and the counts.
 pub(crate) struct Link {
     ring: push::Node<Piece>,
-    /// By receiver: what has not found room yet. Not empty.
+    /// By receiver: messages, or the rest of one, without room yet. Not empty.
     unsent: RefCell<BTreeMap<usize, VecDeque<Rest>>>,
     /// Whether `unsent` has any.
     holds: Cell<bool>,

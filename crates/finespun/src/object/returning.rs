@@ -30,7 +30,7 @@ pub(super) enum Return<T> {
 /// The number of a continuation that another process keeps. Dropping it drops that continuation.
 pub(super) struct Away(u64);
 
-/// What a request needs of a [`Return`] whose type it does not know.
+/// A [`Return`] without its type.
 pub(super) enum Onward {
     Leaf(FrameRef),
     Away(Away),
@@ -72,7 +72,7 @@ impl<T: Send + 'static> Return<T> {
     /// A leaf comes from [`onward`](Return::onward) of a `Return<T>`.
     pub(super) unsafe fn of(onward: Onward) -> Return<T> {
         match onward {
-            // SAFETY: the caller guarantees that the leaf is that of a `Continuation<T>`.
+            // SAFETY: the caller guarantees that the leaf belongs to a `Continuation<T>`.
             Onward::Leaf(leaf) => Return::Here(unsafe { Continuation::from_leaf(leaf) }),
             Onward::Away(away) => Return::Away(away),
         }

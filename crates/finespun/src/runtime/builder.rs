@@ -24,7 +24,9 @@ use crate::object::host::hosts;
 use crate::process::start_thread;
 #[cfg(not(feature = "objects"))]
 use crate::sched::no_nodes::NoNodes;
-use crate::sched::peers::{Part, Peers};
+use crate::sched::peers::Part;
+#[cfg(feature = "objects")]
+use crate::sched::peers::Peers;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
@@ -375,6 +377,8 @@ impl Builder {
         #[cfg(feature = "objects")]
         let part =
             cluster.as_ref().map_or(Part { workers: workers as u32, own: 0..workers as u32 }, |cluster| cluster.part());
+        #[cfg(not(feature = "objects"))]
+        debug_assert!(joined.is_none(), "no process joins others");
         #[cfg(not(feature = "objects"))]
         let part = Part { workers: workers as u32, own: 0..workers as u32 };
         #[cfg(feature = "objects")]

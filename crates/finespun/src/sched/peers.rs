@@ -84,7 +84,7 @@ pub(crate) trait Peers: Send + Sync {
     /// Returns the number of the run with this name, which begins here if it has not. `None` if it has ended.
     fn join_run(&self, team: &Team, name: u32) -> Option<u32>;
 
-    /// Returns whether a run is to be cancelled by the leader, which this call asks to do so, rather than by this process.
+    /// Asks the leader to cancel a run. Returns false, and does nothing, if this process must cancel it itself.
     fn defers(&self, run: &Run, exhausted: Option<&FrameMemory>) -> bool;
 
     /// See [`teams::Team::group_name`](crate::cancel::teams::Team::group_name).
