@@ -53,6 +53,8 @@ const SIMULATED_LISTEN: Duration = Duration::from_micros(2);
 
 /// Time that a worker which has just run out of work spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
+/// The same for a worker to which other processes send messages: as long as a wake-up takes.
+const SPIN_WITH_PEERS: Duration = Duration::from_micros(50);
 /// Time that the scout spins after it has asked: half a per cent of its longest timeout.
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
@@ -475,12 +477,13 @@ impl Worker<'_> {
             }
             return true;
         }
-        if self.team.workers.len() == 1 {
+        let peers = self.team.peers.is_some();
+        if self.team.workers.len() == 1 && !peers {
             return false;
         }
         self.context().counters.failed_steals.add(1);
         self.ask();
-        self.look(SPIN)
+        self.look(if peers { SPIN_WITH_PEERS } else { SPIN })
     }
 
     /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
