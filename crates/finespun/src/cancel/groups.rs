@@ -279,7 +279,8 @@ impl Groups {
             group.to.store(code.to, Ordering::Relaxed);
             lock(&group.parts).begin(code, activities);
         }
-        group.sharing.store(OWN, Ordering::Relaxed);
+        // Release: a thread that shares the group in this state, though it means an earlier use, sees the new use count.
+        group.sharing.store(OWN, Ordering::Release);
         group.mark.begin();
         index
     }

@@ -304,9 +304,16 @@ impl Run {
         lock(&self.quiescence_waiters).iter().filter(|waiting| !waiting.is_cancelled()).count()
     }
 
-    /// Takes the waits that end when the run becomes quiescent, which it is.
-    pub(crate) fn take_all_quiescence_waiters(&self) -> Vec<Waiting> {
-        std::mem::take(&mut *lock(&self.quiescence_waiters))
+    /// Returns the length of the list of waits for quiescence. Later waits are added at its end.
+    pub(crate) fn quiescence_list(&self) -> usize {
+        lock(&self.quiescence_waiters).len()
+    }
+
+    /// Takes the first `count` waits of that list: the run is quiescent.
+    pub(crate) fn take_first_quiescence_waiters(&self, count: usize) -> Vec<Waiting> {
+        let mut waiters = lock(&self.quiescence_waiters);
+        let count = count.min(waiters.len());
+        waiters.drain(..count).collect()
     }
 
     /// Blocks the thread until the run has ended.

@@ -64,26 +64,38 @@ pub(super) struct Said {
     progress: u64,
     external: bool,
     waits_for_lock: bool,
+    others_act: bool,
     runs: Vec<(u32, u64, u64)>,
 }
 
 impl From<Resting> for Said {
     fn from(resting: Resting) -> Said {
-        let Resting { sent, received, progress, external, waits_for_lock, runs } = resting;
+        let Resting { sent, received, progress, external, waits_for_lock, others_act, runs } = resting;
         let runs = runs.into_iter().map(|run| (run.name, run.leaves, run.waiters)).collect();
-        Said { sent, received, progress, external, waits_for_lock, runs }
+        Said { sent, received, progress, external, waits_for_lock, others_act, runs }
     }
 }
 
 impl From<Said> for Resting {
     fn from(said: Said) -> Resting {
-        let Said { sent, received, progress, external, waits_for_lock, runs } = said;
-        let runs = runs.into_iter().map(|(name, leaves, waiters)| RestingRun { name, leaves, waiters }).collect();
-        Resting { sent, received, progress, external, waits_for_lock, runs }
+        let Said { sent, received, progress, external, waits_for_lock, others_act, runs } = said;
+        let run = |(name, leaves, waiters)| RestingRun { name, leaves, waiters, listed: 0 };
+        let runs = runs.into_iter().map(run).collect();
+        Resting { sent, received, progress, external, waits_for_lock, others_act, runs }
     }
 }
 
 impl Control {
+    /// Returns whether the detection of rest counts the message: not its own messages, which no other causes.
+    pub(super) fn counts(&self) -> bool {
+        match self {
+            Control::Probe { .. } | Control::Report { .. } | Control::Changed => false,
+            Control::Quiescent { .. } | Control::Stuck { .. } => false,
+            Control::Cancel { .. } | Control::End { .. } | Control::Ended { .. } => true,
+            Control::JoinGroup { .. } | Control::TerminateGroup { .. } | Control::EndGroup { .. } => true,
+        }
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         match postcard::to_allocvec(self) {
             Ok(bytes) => bytes,

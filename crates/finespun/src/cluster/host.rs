@@ -33,6 +33,9 @@ use crate::message::identity;
 /// Time that a process waits for the others to build their first runtime.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
+/// Bytes that a command or reply may have.
+const LONGEST: usize = 1 << 20;
+
 /// From the first process to the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
@@ -64,6 +67,10 @@ struct Others {
     next: u32,
 }
 
+/// Streams for [`Command::End`], beside those of [`OTHERS`], which a thread may use at the time; and the process that has
+/// them, and not a fork of it.
+static ENDS: OnceLock<(u32, Vec<UnixStream>)> = OnceLock::new();
+
 /// The connections of the first process.
 static OTHERS: OnceLock<Result<Mutex<Others>, String>> = OnceLock::new();
 
@@ -75,6 +82,7 @@ static DIED: AtomicBool = AtomicBool::new(false);
 /// The parts of a runtime in other processes.
 pub(crate) struct Remote {
     runtime: u32,
+    ended: bool,
 }
 
 /// Returns the place of this process among several; `None` if it is alone.
@@ -103,7 +111,8 @@ fn write_to(mut stream: &UnixStream, value: &impl Serialize) -> io::Result<()> {
 fn read_from<T: DeserializeOwned>(mut stream: &UnixStream) -> io::Result<T> {
     let mut length = [0; 8];
     stream.read_exact(&mut length)?;
-    let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+    let length = usize::try_from(u64::from_le_bytes(length)).ok().filter(|&length| length <= LONGEST);
+    let mut bytes = vec![0; length.ok_or_else(|| io::Error::other("a message of no such length"))?];
     stream.read_exact(&mut bytes)?;
     postcard::from_bytes(&bytes).map_err(io::Error::other)
 }
@@ -137,7 +146,10 @@ fn lead(size: usize) -> Result<Mutex<Others>, String> {
         };
         stream.set_nonblocking(false).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(ARRIVAL)).map_err(|error| error.to_string())?;
-        let Ok(Reply::Arrived { rank, build }) = read_from(&stream) else { continue };
+        // Any user may connect.
+        let Ok(Reply::Arrived { rank: rank @ 1.., build }) = own_user(&stream).and_then(|()| read_from(&stream)) else {
+            continue;
+        };
         stream.set_read_timeout(None).map_err(|error| error.to_string())?;
         if build != identity::build() {
             return Err(format!(
@@ -152,8 +164,12 @@ fn lead(size: usize) -> Result<Mutex<Others>, String> {
     let streams: Vec<_> = streams.into_iter().flatten().collect();
     let replies = streams.iter().enumerate().map(|(at, stream)| listen(at + 1, stream)).collect::<io::Result<_>>();
     let replies = replies.map_err(|error| format!("this process cannot listen to the others: {error}"))?;
-    // SAFETY: the function neither unwinds nor calls `exit`.
-    unsafe { libc::atexit(end_others) };
+    let ends = streams.iter().map(UnixStream::try_clone).collect::<io::Result<_>>();
+    let ends = ends.map_err(|error| format!("this process cannot end the others: {error}"))?;
+    if ENDS.set((std::process::id(), ends)).is_ok() {
+        // SAFETY: the function neither unwinds nor calls `exit`.
+        unsafe { libc::atexit(end_others) };
+    }
     Ok(Mutex::new(Others { streams, replies, next: 0 }))
 }
 
@@ -183,12 +199,17 @@ fn pass_on(rank: usize, stream: &UnixStream, to: &Sender<Reply>) {
 extern "C" fn end_others() {
     ENDING.store(true, Ordering::Relaxed);
     let code = i32::from(DIED.load(Ordering::Relaxed));
-    if let Some(Ok(others)) = OTHERS.get() {
-        // Another thread that holds the lock has begun to end this process, or waits for a reply for ever.
-        if let Ok(others) = others.try_lock() {
-            others.streams.iter().for_each(|stream| drop(write_to(stream, &Command::End { code })));
-        }
+    if let Some((process, ends)) = ENDS.get()
+        && *process == std::process::id()
+    {
+        ends.iter().for_each(|stream| drop(write_to(stream, &Command::End { code })));
     }
+}
+
+/// Checks that the other end of a connection belongs to this process's user.
+fn own_user(stream: &UnixStream) -> io::Result<()> {
+    let other = rustix::net::sockopt::socket_peercred(stream)?;
+    if other.uid == rustix::process::getuid() { Ok(()) } else { Err(io::Error::other("another user's process")) }
 }
 
 /// Returns the memory behind `path`.
@@ -207,6 +228,9 @@ fn map(file: &File, bytes: usize) -> Result<Arc<Segment>, String> {
 /// If a process does not arrive or cannot build its part, or the memory cannot be made.
 pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(Remote, Joined), String> {
     let others = OTHERS.get_or_init(|| lead(size)).as_ref().map_err(String::clone)?;
+    if ENDS.get().is_some_and(|(process, _)| *process != std::process::id()) {
+        return Err("this process is a fork of the first process: build the runtime there".to_owned());
+    }
     let mut others = lock(others);
     let shape = Shape { processes: size, workers, rank: 0 };
     let bytes = shape.segment_bytes();
@@ -220,14 +244,18 @@ pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(R
     others.next += 1;
     let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
     let command = Command::Build { runtime, settings, shape: (size, workers), memory: path, bytes };
-    for (at, reply) in others.ask(&command)?.into_iter().enumerate() {
+    let replies = others.ask(&command)?;
+    drop(others);
+    // Dropped on an error, it drops the parts that have been built.
+    let remote = Remote { runtime, ended: false };
+    for (at, reply) in replies.into_iter().enumerate() {
         match reply {
             Reply::Built(Ok(())) => {}
             Reply::Built(Err(error)) => return Err(format!("process {}: {error}", at + 1)),
             _ => return Err(format!("process {} gives a wrong answer", at + 1)),
         }
     }
-    Ok((Remote { runtime }, join(shape, &segment)))
+    Ok((remote, join(shape, &segment)))
 }
 
 impl Others {
@@ -244,10 +272,23 @@ impl Others {
 
 impl Remote {
     /// Drops the parts in the other processes. Returns the number of frames that were left there.
-    pub(crate) fn end(self) -> i64 {
+    pub(crate) fn end(mut self) -> i64 {
+        self.end_once()
+    }
+
+    fn end_once(&mut self) -> i64 {
+        if std::mem::replace(&mut self.ended, true) {
+            return 0;
+        }
         let Some(Ok(others)) = OTHERS.get() else { return 0 };
         let replies = lock(others).ask(&Command::Drop { runtime: self.runtime }).unwrap_or_default();
         replies.into_iter().map(|reply| if let Reply::Dropped(left) = reply { left } else { 0 }).sum()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.end_once();
     }
 }
 
@@ -261,10 +302,17 @@ pub(crate) fn serve<R>(
     build: impl Fn(&[u8], Joined) -> Result<R, String>,
     end: impl Fn(R) -> i64,
 ) -> Result<std::convert::Infallible, String> {
+    static SERVES: AtomicBool = AtomicBool::new(false);
+    // Relaxed: only the first caller continues. It ends the process.
+    if SERVES.swap(true, Ordering::Relaxed) {
+        loop {
+            thread::park();
+        }
+    }
     let address = address()?;
     let start = Instant::now();
     let stream = loop {
-        match UnixStream::connect_addr(&address) {
+        match UnixStream::connect_addr(&address).and_then(|stream| own_user(&stream).map(|()| stream)) {
             Ok(stream) => break stream,
             Err(error) if start.elapsed() > ARRIVAL => {
                 return Err(format!(

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, OnceLock, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::atomics::lock_std as lock;
-use crate::atomics::{AtomicBool, Ordering};
+use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::cancel::runs::Run;
 use crate::cancel::teams::GroupName;
 use crate::fabric::placed::{Placement, Segment};
@@ -92,6 +92,9 @@ pub(crate) struct Cluster {
     arrivals: Watch,
     /// Whether the link waits for room.
     holds: AtomicBool,
+    /// Messages to and from other processes that the detection of rest counts.
+    sent: AtomicU64,
+    received: AtomicU64,
     /// Locked while messages are handled, which keeps their order.
     handling: Mutex<()>,
     state: Mutex<State>,
@@ -149,6 +152,8 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         arrivals: link.watch(),
         link: Mutex::new(link),
         holds: AtomicBool::new(false),
+        sent: AtomicU64::new(0),
+        received: AtomicU64::new(0),
         handling: Mutex::new(()),
         state: Mutex::new(state),
     });
@@ -172,6 +177,10 @@ impl Cluster {
     }
 
     fn send(&self, to: usize, control: &Control) {
+        if control.counts() {
+            // Release: before the message can be received.
+            self.sent.fetch_add(1, Ordering::Release);
+        }
         let link = lock(&self.link);
         link.send(to, control.to_bytes());
         // Relaxed: a worker that looks before it parks takes the lock, or is woken by the next message.
@@ -202,8 +211,16 @@ impl Cluster {
         match control {
             Control::JoinGroup { group } => self.share_group(team, from, group),
             Control::TerminateGroup { group } => {
-                let number = lock(&self.state).joined.get(&group).copied();
-                number.map(|number| team.terminate(number));
+                let state = lock(&self.state);
+                let Some(&number) = state.joined.get(&group) else { return };
+                // Under the lock, which keeps the number from being used again.
+                let first = team.groups.terminate(number);
+                let told = self.beneath(&state, team, number);
+                drop(state);
+                if first {
+                    team.sweep();
+                    self.tell_terminated(told);
+                }
             }
             Control::EndGroup { group } => {
                 let mut state = lock(&self.state);
@@ -282,7 +299,8 @@ impl Cluster {
 
     fn resume_quiescent(&self, team: &Team, names: &[u32]) -> bool {
         let state = lock(&self.state);
-        let runs: Vec<_> = names.iter().filter_map(|name| state.runs.get(name).cloned()).collect();
+        let run = |name: &u32| Some((state.runs.get(name).cloned()?, state.rest.listed(*name)));
+        let runs: Vec<_> = names.iter().filter_map(run).collect();
         drop(state);
         team.resume_quiescent(&runs)
     }
@@ -371,6 +389,19 @@ impl Cluster {
         }
     }
 
+    /// Returns the groups of this process at or beneath `group` that other processes know, with those processes.
+    fn beneath(&self, state: &State, team: &Team, group: u32) -> Vec<(GroupName, Vec<u32>)> {
+        let uses = team.groups.get(group).uses();
+        let beneath = state.shared.iter().filter(|((number, _), _)| team.groups.is_beneath(*number, group, uses));
+        beneath.map(|(&(number, uses), to)| (self.name_of_own(number, uses), to.clone())).collect()
+    }
+
+    fn tell_terminated(&self, groups: Vec<(GroupName, Vec<u32>)>) {
+        for (group, processes) in groups {
+            processes.into_iter().for_each(|to| self.send(to as usize, &Control::TerminateGroup { group }));
+        }
+    }
+
     fn name_of_own(&self, number: u32, uses: u64) -> GroupName {
         GroupName { home: self.shape.rank as u32, index: index_of(number), uses }
     }
@@ -440,7 +471,12 @@ impl Peers for Cluster {
         let mut some = false;
         while let Some((from, control)) = self.receive() {
             some = true;
+            let counts = control.counts();
             self.handle(team, from, control);
+            if counts {
+                // Release: after all that the message causes here.
+                self.received.fetch_add(1, Ordering::Release);
+            }
         }
         some
     }
@@ -469,11 +505,15 @@ impl Peers for Cluster {
             }
             return true;
         }
-        if state.runs.is_empty() && !state.rest.is_due() {
+        if self.leads() && state.runs.is_empty() && !state.rest.is_due() {
             return false;
         }
         drop(state);
-        let Some(resting) = team.resting() else { return false };
+        // Acquire: see `send` and `poll`. Received ones first, so that the sum never has more of those than were sent.
+        let received = self.received.load(Ordering::Acquire);
+        let Some(mut resting) = team.resting() else { return false };
+        resting.received += received;
+        resting.sent += self.sent.load(Ordering::Acquire);
         let step = lock(&self.state).rest.quiet(resting, now);
         self.perform(team, step)
     }
@@ -562,14 +602,8 @@ impl Peers for Cluster {
     }
 
     fn terminated(&self, team: &Team, group: u32) {
-        let uses = team.groups.get(group).uses();
-        let state = lock(&self.state);
-        let beneath = state.shared.iter().filter(|((number, _), _)| team.groups.is_beneath(*number, group, uses));
-        let told: Vec<_> = beneath.map(|(&(number, uses), to)| (self.name_of_own(number, uses), to.clone())).collect();
-        drop(state);
-        for (group, processes) in told {
-            processes.into_iter().for_each(|to| self.send(to as usize, &Control::TerminateGroup { group }));
-        }
+        let told = self.beneath(&lock(&self.state), team, group);
+        self.tell_terminated(told);
     }
 
     fn group_ended(&self, number: u32, uses: u64) {

@@ -29,10 +29,10 @@ use crate::sched::peers::{Resting, RestingRun};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Sent and received messages, progress, and waits for something outside: equal counts mean that nothing has happened.
-type Counts = (u64, u64, u64, bool);
+type Counts = (u64, u64, u64, bool, bool);
 
 fn counts(resting: &Resting) -> Counts {
-    (resting.sent, resting.received, resting.progress, resting.external)
+    (resting.sent, resting.received, resting.progress, resting.external, resting.others_act)
 }
 
 /// One process's part of the detection, of at least two.
@@ -55,8 +55,8 @@ pub(super) struct Rest {
     wanted: bool,
     /// At the root: the sums of the wave before.
     before: Option<Counts>,
-    /// At the root: the runs that it has reported itself, in this wave.
-    own_runs: Vec<u32>,
+    /// The runs that this process has reported itself, in this wave, with the lengths of their lists of waits.
+    own_runs: Vec<(u32, usize)>,
     /// At the root: since when the runtime has rested with these sums, waiting for a lock.
     patient: Option<(Counts, Instant)>,
 }
@@ -137,6 +137,11 @@ impl Rest {
         step
     }
 
+    /// Returns the length that a run's list of waits for quiescence had when this process reported last.
+    pub(super) fn listed(&self, name: u32) -> usize {
+        self.own_runs.iter().find(|run| run.0 == name).map_or(0, |run| run.1)
+    }
+
     /// At the root: another wave is needed.
     pub(super) fn want(&mut self) {
         self.wanted = true;
@@ -157,7 +162,7 @@ impl Rest {
     fn own_part(&mut self, own: &Resting) {
         self.due = false;
         self.said = Some(counts(own));
-        self.own_runs = own.runs.iter().map(|run| run.name).collect();
+        self.own_runs = own.runs.iter().map(|run| (run.name, run.listed)).collect();
         self.add(own.clone());
     }
 
@@ -168,9 +173,10 @@ impl Rest {
         sum.progress = sum.progress.wrapping_add(resting.progress);
         sum.external |= resting.external;
         sum.waits_for_lock |= resting.waits_for_lock;
+        sum.others_act |= resting.others_act;
         let mut runs: BTreeMap<u32, RestingRun> = sum.runs.drain(..).map(|run| (run.name, run)).collect();
-        for RestingRun { name, leaves, waiters } in resting.runs {
-            let run = runs.entry(name).or_insert(RestingRun { name, leaves: 0, waiters: 0 });
+        for RestingRun { name, leaves, waiters, .. } in resting.runs {
+            let run = runs.entry(name).or_insert(RestingRun { name, ..RestingRun::default() });
             run.leaves += leaves;
             run.waiters += waiters;
         }
@@ -223,8 +229,9 @@ impl Rest {
             return self.send_down(&Control::Quiescent { runs: step.quiescent.clone() }, step);
         }
         // A run that the root has cancelled may still be live elsewhere.
-        let stuck = std::mem::take(&mut self.own_runs);
-        if stuck.is_empty() {
+        let stuck: Vec<_> = self.own_runs.iter().map(|&(name, _)| name).collect();
+        // A process where nothing else may act any more says that it has changed.
+        if stuck.is_empty() || sum.others_act {
             return;
         }
         if sum.waits_for_lock {
@@ -371,7 +378,7 @@ mod tests {
                 (process.work, process.external) = (work, external);
             }
             // A run whose root waits for ever.
-            runtime.processes[0].own.runs = vec![RestingRun { name: 1, leaves: 1, waiters: 0 }];
+            runtime.processes[0].own.runs = vec![RestingRun { name: 1, leaves: 1, ..RestingRun::default() }];
             for choice in choices {
                 runtime.step(choice);
                 if runtime.verdict.is_some() {
@@ -423,7 +430,7 @@ mod tests {
 
     #[test]
     fn runs_are_quiescent_if_all_their_tasks_wait_for_that() {
-        let run = |name, leaves, waiters| RestingRun { name, leaves, waiters };
+        let run = |name, leaves, waiters| RestingRun { name, leaves, waiters, listed: 0 };
         let (found, _) = verdict([vec![run(1, 1, 1), run(2, 2, 2)], vec![run(2, 1, 0)]], false);
         assert_eq!((found.quiescent, found.stuck), (vec![1], vec![]));
         let (found, _) = verdict([vec![run(2, 2, 2)], vec![run(2, 1, 0), run(3, 1, 1)]], false);
@@ -434,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_deadlock_with_a_lock_is_reported_later() {
-        let run = RestingRun { name: 1, leaves: 1, waiters: 0 };
+        let run = RestingRun { name: 1, leaves: 1, ..RestingRun::default() };
         let (found, at) = verdict([vec![run], vec![]], true);
         assert!(found.stuck == vec![1] && at >= PATIENCE, "too early: {at:?}");
         let (found, at) = verdict([vec![run], vec![]], false);

@@ -28,7 +28,7 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
-use super::returning::{Names, Onward, Return, ReturnName, complete, names, numbered};
+use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
 use crate::frame::context::{self, Cx};
@@ -204,7 +204,7 @@ impl<W: Work> Handler for Request<W> {
                 let Some((names, home, k)) = from.header::<(Names, u32, Option<ReturnName>)>() else { return };
                 let k = k.and_then(|name| Return::named(name, cx));
                 // The arguments are read in the run, to which the continuations among them belong.
-                let Some(group) = numbered(arrived, names).filter(|&group| arrived.try_enter(group)) else {
+                let Some(group) = enter_named(arrived, names) else {
                     arrived.leave_run();
                     return quietly(|| drop(k));
                 };
@@ -338,6 +338,9 @@ impl<T: Portable> Handler for Answer<T> {
         let Some((name, good)) = from.header::<(ReturnName, bool)>() else { return };
         // The wait may have ended, with its run.
         let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return };
+        if let Some(cx) = cx.filter(|_| from.travels() == Travels::Out) {
+            enter_run_of(cx, &k);
+        }
         let result = if good {
             from.value().map_err(|error| Payload::new(error.to_string()))
         } else {

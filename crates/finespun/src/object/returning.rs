@@ -133,11 +133,25 @@ pub(super) fn names(cx: Cx, number: u32) -> Names {
     (run.name, (number & GROUP != 0).then(|| team.group_name(number)))
 }
 
-/// Returns the number of the run or group with these names, which begins here if it has not. `None` if it has ended.
-pub(super) fn numbered(cx: Cx, (run, group): Names) -> Option<u32> {
+/// Enters the run or group with these names, which begins here if it has not. Returns its number, or `None` if it has
+/// ended or been terminated.
+pub(super) fn enter_named(cx: Cx, (run, group): Names) -> Option<u32> {
     let team = cx.context().team();
     let run = team.join_run(run)?;
-    group.map_or(Some(run), |name| team.join_group(run, name))
+    let Some(name) = group else { return cx.try_enter(run).then_some(run) };
+    let number = team.join_group(run, name)?;
+    // A group ends before its messages only if its run has been cancelled. Its number may have been used again since.
+    (cx.try_enter(number) && !cx.is_run_cancelled() && team.join_group(run, name) == Some(number)).then_some(number)
+}
+
+/// Enters the run of a wait, for reading its result: the continuations in it belong to that run. If the run has ended,
+/// leaves all runs.
+pub(super) fn enter_run_of<T>(cx: Cx, k: &Continuation<T>) {
+    // SAFETY: the leaf lives until its continuation gives it up.
+    let group = unsafe { k.leaf().as_ref() }.group;
+    if !run_of(cx, group).is_some_and(|run| cx.try_enter(run)) {
+        cx.leave_run();
+    }
 }
 
 /// Fails outside messages of the library: see the error.
@@ -187,15 +201,18 @@ fn represent<T: Portable>(cx: Cx, number: u64) -> Option<Continuation<T>> {
     }
     let away = Away(number);
     let mut own = None;
-    let wait = suspend_at(Location::caller(), |k: Continuation<T>| own = Some(k));
-    // SAFETY: the outcome is opened at once, and the suspended callee awaited by the frame.
-    match unsafe { wait.forced().call(cx) }.open::<WorkTask<T>>() {
-        Ok(_) => unreachable!("forced to wait"),
-        Err(child) => {
-            let reply = Reply { home: away.home(), k: Some(Return::Away(away)) };
-            cx.in_run(|| Answering::start(cx, reply, child));
+    // The group to which the message belongs may end before the wait.
+    cx.in_run(|| {
+        let wait = suspend_at(Location::caller(), |k: Continuation<T>| own = Some(k));
+        // SAFETY: the outcome is opened at once, and the suspended callee awaited by the frame.
+        match unsafe { wait.forced().call(cx) }.open::<WorkTask<T>>() {
+            Ok(_) => unreachable!("forced to wait"),
+            Err(child) => {
+                let reply = Reply { home: away.home(), k: Some(Return::Away(away)) };
+                Answering::start(cx, reply, child);
+            }
         }
-    }
+    });
     own
 }
 

@@ -273,8 +273,20 @@ impl Drop for Runtime {
             // itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
+            // The parts in other processes end after this one.
+            #[cfg(feature = "objects")]
+            let others = std::mem::take(&mut self.others);
+            #[cfg(all(feature = "processes", target_os = "linux"))]
+            let remote = self.remote.take();
+            let end = move || {
+                end(&team, threads);
+                #[cfg(feature = "objects")]
+                drop(others);
+                #[cfg(all(feature = "processes", target_os = "linux"))]
+                drop(remote);
+            };
             let thread = std::thread::Builder::new().name("finespun-drop".to_owned()).stack_size(STACK_RESERVE);
-            if let Err(error) = start_thread(thread, move || end(&team, threads)) {
+            if let Err(error) = start_thread(thread, end) {
                 // No thread can join the workers: they stay idle until the process ends.
                 self.team.cancel_runs();
                 eprintln!(

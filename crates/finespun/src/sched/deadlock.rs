@@ -126,6 +126,7 @@ pub(crate) fn permit_returned() {
     // no longer finds this permit, or `examine_if_stuck` sees the team counted.
     if TAKEN.fetch_sub(1, Ordering::SeqCst) == 1 {
         examine_if_stuck();
+        wake_teams_with_peers();
     }
 }
 
@@ -153,6 +154,13 @@ pub(super) fn examine_if_stuck() {
     if STUCK.load(Ordering::SeqCst) > 0 {
         examine();
     }
+}
+
+/// Wakes a worker of each team with peers, which looks again when it parks: a run of another runtime, or the last permit
+/// of plain threads, has ended.
+pub(super) fn wake_teams_with_peers() {
+    let teams: Vec<_> = TEAMS.lock().iter().filter(|team| team.peers.is_some()).cloned().collect();
+    teams.iter().for_each(|team| team.idle.notify_one());
 }
 
 impl Team {
@@ -207,6 +215,7 @@ impl Team {
 
     /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do.
     pub(crate) fn resting(&self) -> Option<Resting> {
+        let others_run = Team::others_run();
         self.idle
             .while_all_parked(|| {
                 let under_way = self.runs_under_way();
@@ -220,9 +229,8 @@ impl Team {
                     waits_for_lock: self.waits_for_lock(),
                     ..Resting::default()
                 };
-                if resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0 {
-                    resting.external = true;
-                }
+                // SeqCst: see `permit_returned`.
+                resting.others_act = others_run || resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0;
                 for entry in &self.workers {
                     let (sent, received) = entry.host().traffic();
                     resting.sent += sent;
@@ -232,6 +240,7 @@ impl Team {
                     name: run.name,
                     leaves: self.open_leaves(run) as u64,
                     waiters: run.quiescence_waiters() as u64,
+                    listed: run.quiescence_list(),
                 };
                 resting.runs = under_way.iter().filter(|run| !run.is_cancelled()).map(of_run).collect();
                 // Again: see `look_for_deadlock`.
@@ -254,16 +263,28 @@ impl Team {
         self.cancel_with(run, mark);
     }
 
+    /// Returns whether a run of a runtime of this process alone may end a wait. If so, its end wakes a worker of this team.
+    fn others_run() -> bool {
+        let teams = TEAMS.lock();
+        let runs: Vec<_> = teams.iter().filter(|team| team.peers.is_none()).flat_map(|team| team.live_runs()).collect();
+        drop(teams);
+        runs.iter().for_each(|run| run.watch());
+        // Dekker: the end of a run that is found live below wakes a worker (`Team::end_run`).
+        fence(Ordering::SeqCst);
+        runs.iter().any(|run| run.is_live())
+    }
+
     /// Returns a line for each wait of a run in this process; nothing if a thread outside has woken a worker.
     pub(crate) fn lines_of(&self, run: &Arc<Run>) -> Vec<String> {
         let lines = || run.lines(|| self.describe(std::slice::from_ref(run), &[]));
         self.idle.while_all_parked(lines).unwrap_or_default()
     }
 
-    /// Resumes the tasks of this process that wait for the quiescence of these runs. Returns whether there are any.
-    pub(crate) fn resume_quiescent(&self, runs: &[Arc<Run>]) -> bool {
+    /// Resumes the tasks of this process that wait for the quiescence of these runs, the first ones of each list. Returns
+    /// whether there are any.
+    pub(crate) fn resume_quiescent(&self, runs: &[(Arc<Run>, usize)]) -> bool {
         self.external.enter();
-        let waiters: Vec<_> = runs.iter().flat_map(|run| run.take_all_quiescence_waiters()).collect();
+        let waiters: Vec<_> = runs.iter().flat_map(|(run, count)| run.take_first_quiescence_waiters(*count)).collect();
         let some = !waiters.is_empty();
         waiters.into_iter().for_each(resume);
         self.idle.notify_all();

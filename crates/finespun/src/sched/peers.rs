@@ -35,6 +35,8 @@ pub(crate) struct Resting {
     pub(crate) external: bool,
     /// Whether a task waits for a lock, whose guard may be with a thread outside.
     pub(crate) waits_for_lock: bool,
+    /// Whether another runtime of this process, or the holder of a permit outside the tasks, may end a wait.
+    pub(crate) others_act: bool,
     /// The runs under way.
     pub(crate) runs: Vec<RestingRun>,
 }
@@ -48,6 +50,8 @@ pub(crate) struct RestingRun {
     pub(crate) leaves: u64,
     /// The number of tasks that wait for the run's quiescence.
     pub(crate) waiters: u64,
+    /// The length of this process's list of such waits, of which some may have been cancelled. Later waits are behind.
+    pub(crate) listed: usize,
 }
 
 /// The other processes of a runtime.
