@@ -156,9 +156,8 @@ pub(super) fn examine_if_stuck() {
     }
 }
 
-/// Wakes a worker of each team with peers, which looks again when it parks: a run of another runtime, or the last permit
-/// of plain threads, has ended.
-pub(super) fn wake_teams_with_peers() {
+/// Wakes a worker of each team with peers, which looks again when it parks: the last permit of plain threads has ended.
+fn wake_teams_with_peers() {
     let teams: Vec<_> = TEAMS.lock().iter().filter(|team| team.peers.is_some()).cloned().collect();
     teams.iter().for_each(|team| team.idle.notify_one());
 }
@@ -215,7 +214,6 @@ impl Team {
 
     /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do.
     pub(crate) fn resting(&self) -> Option<Resting> {
-        let others_run = Team::others_run();
         self.idle
             .while_all_parked(|| {
                 let under_way = self.runs_under_way();
@@ -230,7 +228,7 @@ impl Team {
                     ..Resting::default()
                 };
                 // SeqCst: see `permit_returned`.
-                resting.others_act = others_run || resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0;
+                resting.others_act = resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0;
                 for entry in &self.workers {
                     let (sent, received) = entry.host().traffic();
                     resting.sent += sent;
@@ -261,17 +259,6 @@ impl Team {
             first
         };
         self.cancel_with(run, mark);
-    }
-
-    /// Returns whether a run of a runtime of this process alone may end a wait. If so, its end wakes a worker of this team.
-    fn others_run() -> bool {
-        let teams = TEAMS.lock();
-        let runs: Vec<_> = teams.iter().filter(|team| team.peers.is_none()).flat_map(|team| team.live_runs()).collect();
-        drop(teams);
-        runs.iter().for_each(|run| run.watch());
-        // Dekker: the end of a run that is found live below wakes a worker (`Team::end_run`).
-        fence(Ordering::SeqCst);
-        runs.iter().any(|run| run.is_live())
     }
 
     /// Returns a line for each wait of a run in this process; nothing if a thread outside has woken a worker.

@@ -35,7 +35,7 @@ pub(crate) struct Resting {
     pub(crate) external: bool,
     /// Whether a task waits for a lock, whose guard may be with a thread outside.
     pub(crate) waits_for_lock: bool,
-    /// Whether another runtime of this process, or the holder of a permit outside the tasks, may end a wait.
+    /// Whether the holder of a permit outside the tasks may end a wait.
     pub(crate) others_act: bool,
     /// The runs under way.
     pub(crate) runs: Vec<RestingRun>,

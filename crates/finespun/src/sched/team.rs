@@ -307,7 +307,6 @@ impl Team {
         fence(Ordering::SeqCst);
         if run.is_watched() {
             deadlock::examine_if_stuck();
-            deadlock::wake_teams_with_peers();
         }
     }
 
