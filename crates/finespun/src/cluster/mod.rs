@@ -495,11 +495,19 @@ impl Peers for Cluster {
             };
             let runs: Vec<_> = to_report.iter().filter_map(of).collect();
             drop(state);
-            for (run, lines) in &runs {
+            for (run, mut lines) in runs {
+                let Some(own) = team.lines_of(&run) else {
+                    // Another thread has woken a worker, which comes here when it parks again.
+                    let mut state = lock(&self.state);
+                    state.to_report.push(run.name);
+                    state.stuck.insert(run.name, (lines, 0));
+                    continue;
+                };
                 if self.leads() {
-                    team.report_stuck(run, lines);
+                    lines.extend(own);
+                    team.report_stuck(&run, &lines);
                 } else {
-                    let why = Why { stuck: Some(team.lines_of(run)), ..Why::default() };
+                    let why = Why { stuck: Some(own), ..Why::default() };
                     self.send(0, &Control::Cancel { run: run.name, why });
                 }
             }

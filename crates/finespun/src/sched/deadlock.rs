@@ -247,13 +247,11 @@ impl Team {
             .flatten()
     }
 
-    /// Cancels a run whose tasks cannot end, in no process, with these lines and one for each of its waits here.
+    /// Cancels a run whose tasks cannot end, in no process, with these lines.
     pub(crate) fn report_stuck(&self, run: &Arc<Run>, lines: &[String]) {
         let mark = || {
             let first = run.mark_given_up(Cause::Deadlock);
             if first {
-                // Without lines of this process if a thread outside has woken a worker.
-                self.idle.while_all_parked(|| self.describe(std::slice::from_ref(run), &[]));
                 lines.iter().for_each(|line| run.describe(|| line.clone()));
             }
             first
@@ -261,10 +259,10 @@ impl Team {
         self.cancel_with(run, mark);
     }
 
-    /// Returns a line for each wait of a run in this process; nothing if a thread outside has woken a worker.
-    pub(crate) fn lines_of(&self, run: &Arc<Run>) -> Vec<String> {
+    /// Returns a line for each wait of a run in this process, or `None` if a worker is awake.
+    pub(crate) fn lines_of(&self, run: &Arc<Run>) -> Option<Vec<String>> {
         let lines = || run.lines(|| self.describe(std::slice::from_ref(run), &[]));
-        self.idle.while_all_parked(lines).unwrap_or_default()
+        self.idle.while_all_parked(lines)
     }
 
     /// Resumes the tasks of this process that wait for the quiescence of these runs, the first ones of each list. Returns
