@@ -6,7 +6,6 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
-
 use std::sync::Arc;
 
 /// A block of memory, zero at first, that all processes of a runtime see.
