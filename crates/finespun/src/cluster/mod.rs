@@ -41,7 +41,6 @@ use crate::frame::number::{GROUPS, index_of};
 use crate::frame::{Payload, quietly};
 use crate::message::wire::{Reader, Writer};
 use crate::object::error::{known, read_payload, write_payload};
-use crate::run::continuation::travel;
 use crate::run::release::end_group;
 use crate::sched::peers::{Part, Peers};
 use crate::sched::team::Team;
@@ -409,7 +408,7 @@ impl Cluster {
     /// Returns the reason for cancelling a run.
     fn why(run: &Run, exhausted: Option<&FrameMemory>) -> Why {
         let failure = run.failure().map(|payload: Payload| {
-            let mut to = Writer::default();
+            let mut to = Writer::of_bytes();
             write_payload(payload, &mut to);
             to.into_bytes()
         });
@@ -556,11 +555,7 @@ impl Peers for Cluster {
             state.ending.insert(run.name, self.shape.processes - 1);
             drop(state);
             self.send_down(&Control::End { run: run.name, live: team.first_run().unwrap_or(run.name) });
-        } else {
-            drop(state);
         }
-        // Ends the waits for other processes, also those that sweeps do not end.
-        quietly(|| travel::forget_run(run.number));
     }
 
     fn ended(&self, team: &Team, run: &Run) {
@@ -571,8 +566,6 @@ impl Peers for Cluster {
         let left = state.joined.extract_if(|_, number| team.groups.get(*number).run() == run.number);
         let left: Vec<_> = left.map(|(_, number)| number).collect();
         left.into_iter().for_each(|number| state.end_group(team, number));
-        drop(state);
-        quietly(|| travel::forget_run(run.number));
     }
 
     fn defers(&self, run: &Run, exhausted: Option<&FrameMemory>) -> bool {

@@ -21,6 +21,7 @@
 //! measures them.
 
 pub mod adaptive;
+pub(crate) mod buffers;
 #[cfg(all(test, not(loom)))]
 mod conformance;
 pub(crate) mod placed;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::Fabric;
+use super::buffers;
 use super::placed::Placement;
 use super::push;
 use crate::atomics::{AtomicU64, Ordering};
@@ -102,11 +103,13 @@ impl Link {
         let sent = unsafe { self.ring.send_in_place(to, begin) };
         let Some(bytes) = made.filter(|_| sent) else { return false };
         count(&self.sent);
-        if bytes.len() > ROOM {
-            let mut rest = Rest { bytes, at: ROOM };
-            if !self.send_rest(to, &mut rest) {
-                self.keep(to, rest);
-            }
+        if bytes.len() <= ROOM {
+            buffers::give_back(bytes);
+            return true;
+        }
+        let mut rest = Rest { bytes, at: ROOM };
+        if !self.send_rest(to, &mut rest) {
+            self.keep(to, rest);
         }
         true
     }
@@ -183,7 +186,7 @@ impl Link {
             }?;
             if whole {
                 count(&self.received);
-                return Some((from, self.begun[from].take()));
+                return Some((from, self.begun[from].replace(buffers::take())));
             }
         }
     }

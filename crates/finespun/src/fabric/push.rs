@@ -28,8 +28,8 @@ use super::OwnCacheLine;
 use super::placed::{Placed, Placement};
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
-/// A ring entry: a place for one message.
-#[repr(align(32))]
+/// A ring entry: a place for one message. The fields are in this order, so that a short message takes one cache line.
+#[repr(C, align(32))]
 struct Entry<T> {
     /// One more than the ticket of the message that is or was last in this entry.
     tag: AtomicU64,

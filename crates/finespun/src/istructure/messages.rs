@@ -160,23 +160,29 @@ impl<T: Portable + Clone> Handler for Elements<T> {
 
     fn write(self, to: &mut Writer) -> bool {
         let Elements { array, wanted, to: node, values, plain } = self;
-        let part = values.and_then(|values| {
-            let part = match plain {
-                Some(plain) => {
-                    let mut part = Writer::default();
-                    part.bytes((plain.bytes)(values.as_slice()));
-                    Ok(part)
-                }
-                None => Writer::part(|to| to.value(values.as_slice())).map_err(pack),
-            };
-            discard(Ok(values));
-            part
-        });
-        to.value(&(array.word, wanted.home, wanted.places, node, part.is_ok()));
-        match part {
-            Ok(part) => to.append(part),
-            Err(payload) => write_payload(payload, to),
-        }
+        let before = to.mark();
+        let header = |good: bool, to: &mut Writer| {
+            to.value(&(array.word, wanted.home, wanted.places.clone(), node, good));
+        };
+        let payload = match values {
+            Ok(values) => {
+                header(true, to);
+                let written = match plain {
+                    Some(plain) => {
+                        to.bytes((plain.bytes)(values.as_slice()));
+                        Ok(())
+                    }
+                    None => to.part(|to| to.value(values.as_slice())),
+                };
+                discard(Ok(values));
+                let Err(payload) = written else { return true };
+                to.back_to(before);
+                pack(payload)
+            }
+            Err(payload) => payload,
+        };
+        header(false, to);
+        write_payload(payload, to);
         true
     }
 

@@ -11,11 +11,8 @@ use std::hash::Hasher;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::wire::Reader;
+use super::wire::{Reader, Writer};
 use crate::frame::context::Cx;
-use crate::run::continuation::travel::Word;
 
 /// A function that reads a message and handles it, or drops it if the context is `None`.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
@@ -26,23 +23,6 @@ pub(crate) struct Identity {
     build: u32,
     /// The distance from the anchor, in bytes.
     distance: i64,
-}
-
-/// The serialized form, which has the same size in all builds.
-#[derive(Serialize, Deserialize)]
-struct WireIdentity([u8; 4], Word);
-
-impl Serialize for Identity {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        WireIdentity(self.build.to_le_bytes(), Word(self.distance as u64)).serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for Identity {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Identity, D::Error> {
-        let WireIdentity(build, Word(distance)) = WireIdentity::deserialize(from)?;
-        Ok(Identity { build: u32::from_le_bytes(build), distance: distance as i64 })
-    }
 }
 
 /// The error for a message from another program, or from another build of this one.
@@ -67,6 +47,18 @@ fn address(function: Arrive) -> usize {
 }
 
 impl Identity {
+    /// Writes the name.
+    pub(crate) fn write(self, to: &mut Writer) {
+        to.bytes(&self.build.to_le_bytes());
+        to.bytes(&self.distance.to_le_bytes());
+    }
+
+    /// Reads a name. Returns `None` if there are too few bytes.
+    pub(crate) fn read(from: &mut Reader<'_>) -> Option<Identity> {
+        let build = u32::from_le_bytes(from.bytes()?);
+        Some(Identity { build, distance: i64::from_le_bytes(from.bytes()?) })
+    }
+
     pub(crate) fn of(handler: Arrive) -> Identity {
         Identity { build: build(), distance: address(handler).wrapping_sub(anchor()) as i64 }
     }
@@ -118,7 +110,7 @@ fn hash_file(hasher: &mut DefaultHasher) -> io::Result<()> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::message::wire::{Writer, written};
+    use crate::message::wire::written;
     use crate::run::continuation::travel::Travels;
 
     fn first(_: Reader<'_>, cx: Option<Cx>) {
@@ -134,20 +126,21 @@ mod tests {
         let handlers: [Arrive; 2] = [first, second];
         let identities = handlers.map(Identity::of);
         for (identity, handler) in identities.into_iter().zip(handlers) {
-            let bytes = postcard::to_allocvec(&identity).expect("bytes");
-            let read: Identity = postcard::from_bytes(&bytes).expect("an identity");
+            let mut to = Writer::of_bytes();
+            identity.write(&mut to);
+            let read = Identity::read(&mut Reader::arrived(&to.into_bytes())).expect("an identity");
             assert_eq!(read, identity);
             // SAFETY: `of` made the identity.
             let found = unsafe { read.handler() }.expect("the same build");
             assert_eq!(address(found), address(handler));
         }
         let message = written(Travels::Within, &mut |to: &mut Writer| {
-            to.value(&identities[1]);
+            identities[1].write(to);
             to.value(&2_u8);
             true
         });
         message.expect("a message").read(|mut from| {
-            let identity: Identity = from.value().expect("an identity");
+            let identity = Identity::read(&mut from).expect("an identity");
             // SAFETY: `of` made the identity.
             unsafe { identity.handler() }.expect("the same build")(from, None);
         });

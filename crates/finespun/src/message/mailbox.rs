@@ -61,8 +61,8 @@ pub(crate) struct Mailbox {
 /// Creates the mailboxes of the workers from `first` on, with these endpoints of a fabric.
 pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, first: usize, travel: &Travel) -> Vec<Mailbox> {
     let alone = ends.len() == 1 && ends[0].shares_memory();
-    let encode = travel.encode || !ends[0].shares_memory();
-    if encode {
+    let encode = travel.encode;
+    if encode || !ends[0].shares_memory() {
         // Computed now, so that the first message does not wait some milliseconds for it.
         identity::build();
     }

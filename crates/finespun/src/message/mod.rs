@@ -9,8 +9,9 @@
 //!
 //! Messages can travel **as bytes** (`message/wire.rs`, `Builder::encode`): the handler by its distance from an anchor
 //! and the program's build (`message/identity.rs`), values by postcard, plain array elements as in memory, captureless
-//! code by its type, a panic as text, and continuations as unforgeable numbers in a table
-//! (`run/continuation/travel.rs`). Half of the tests run this way.
+//! code by its type, a panic as text, and continuations as numbers in a table of the process
+//! (`run/continuation/travel.rs`) or, in messages to other processes, of the worker (`object/kept.rs`). Half of the
+//! tests run this way.
 //!
 //! A **packet** (`message/packet.rs`) is a function's address and 96 bytes; larger messages are boxed. Each worker has
 //! one **mailbox**, polled before each frame and while idle. An idle worker trips the guard of a running worker with

@@ -212,7 +212,7 @@ impl Encoded {
     fn new<H: Handler>(handler: H, travels: Travels) -> Option<Encoded> {
         let mut handler = Some(handler);
         let written = written(travels, &mut |to| {
-            to.value(&Identity::of(H::arrive));
+            Identity::of(H::arrive).write(to);
             handler.take().is_some_and(|handler| handler.write(to))
         });
         written.map(|written| Encoded(Some(written)))
@@ -221,7 +221,7 @@ impl Encoded {
     fn arrive(&mut self, cx: Option<Cx>) {
         let Some(written) = self.0.take() else { return };
         written.read(|mut from| {
-            let Ok(identity) = from.value::<Identity>() else { unreachable!("the library has written this header") };
+            let Some(identity) = Identity::read(&mut from) else { unreachable!("the library has written this header") };
             // SAFETY: `new` begins each message with an `Identity` made by `of`.
             match unsafe { identity.handler() } {
                 Ok(handler) => handler(from, cx),

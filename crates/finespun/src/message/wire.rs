@@ -11,11 +11,12 @@ use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use postcard::ser_flavors::Size;
+use postcard::ser_flavors::{Flavor, Size};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::frame::{discard, quietly};
-use crate::run::continuation::travel::{Left, Travels, carry, join, travels};
+use crate::fabric::buffers;
+use crate::frame::discard;
+use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, take_back};
 
 /// A value that the same program can write and read again.
 pub(crate) trait Wire: Sized {
@@ -47,8 +48,14 @@ pub(crate) fn bytes_elsewhere<T: Serialize + ?Sized>(value: &T) -> usize {
 }
 
 /// A message that is being written.
-#[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
+
+/// A place in a message that is being written: see [`Writer::back_to`].
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    bytes: usize,
+    left: usize,
+}
 
 /// A message as bytes, and the values that it refers to and that stay in this process.
 pub(crate) struct Written {
@@ -75,9 +82,13 @@ pub(crate) struct Unreadable {
 
 /// Writes a message, unless `body` returns false.
 pub(crate) fn written(travels: Travels, body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
-    let mut to = Writer::default();
+    let mut to = Writer(buffers::take());
     let (whole, left) = carry(travels, || body(&mut to));
-    whole.then_some(Written { bytes: to.0, left, travels })
+    if !whole {
+        buffers::give_back(to.0);
+        return None;
+    }
+    Some(Written { bytes: to.0, left, travels })
 }
 
 impl Written {
@@ -85,7 +96,8 @@ impl Written {
     pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
         let Written { bytes, left, travels } = self;
         body(Reader { bytes: &bytes, travels });
-        quietly(|| drop(left));
+        left.discard();
+        buffers::give_back(bytes);
     }
 
     /// Returns the bytes of a message to another process, which leaves no values.
@@ -100,41 +112,41 @@ impl Written {
 }
 
 impl Writer {
+    /// Returns a writer of bytes that do not refer to values of this process.
+    pub(crate) fn of_bytes() -> Writer {
+        Writer(Vec::new())
+    }
+
     /// Encodes a value by postcard. A program's value is encoded only within [`part`](Writer::part).
     ///
     /// # Panics
     /// If the value cannot be encoded.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
-        match postcard::to_extend(value, std::mem::take(&mut self.0)) {
-            Ok(bytes) => self.0 = bytes,
-            Err(error) => panic!("`{}` could not be encoded: {error}", type_name::<T>()),
+        if let Err(error) = postcard::serialize_with_flavor(value, Append(&mut self.0)) {
+            panic!("`{}` could not be encoded: {error}", type_name::<T>());
         }
     }
 
     /// Writes the program's part of a message: all of its bytes, or none if its encoders refuse or panic.
-    pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> thread::Result<Writer> {
-        let mut body = Some(body);
-        Writer::part_by(&mut |to| {
-            if let Some(body) = body.take() {
-                body(to);
-            }
-        })
+    pub(crate) fn part(&mut self, body: impl FnOnce(&mut Writer)) -> thread::Result<()> {
+        let before = self.mark();
+        let written = catch_unwind(AssertUnwindSafe(|| body(self)));
+        if written.is_err() {
+            self.back_to(before);
+        }
+        written
     }
 
-    fn part_by(body: &mut dyn FnMut(&mut Writer)) -> thread::Result<Writer> {
-        let mut part = Writer::default();
-        let travels = travels().unwrap_or(Travels::Within);
-        let (whole, left) = carry(travels, || catch_unwind(AssertUnwindSafe(|| body(&mut part))));
-        match whole {
-            Ok(()) => {
-                join(left);
-                Ok(part)
-            }
-            Err(payload) => {
-                quietly(|| drop(left));
-                Err(payload)
-            }
-        }
+    /// Returns the end of what has been written.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { bytes: self.0.len(), left: left_so_far() }
+    }
+
+    /// Removes what has been written after the mark, and drops what it has left in this process.
+    #[cold]
+    pub(crate) fn back_to(&mut self, mark: Mark) {
+        self.0.truncate(mark.bytes);
+        take_back(mark.left).discard();
     }
 
     /// Returns what has been written.
@@ -146,9 +158,28 @@ impl Writer {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
+}
 
-    pub(crate) fn append(&mut self, mut part: Writer) {
-        self.0.append(&mut part.0);
+/// Appends encoded values to bytes.
+struct Append<'a>(&'a mut Vec<u8>);
+
+impl Flavor for Append<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
     }
 }
 
@@ -166,6 +197,14 @@ impl<'a> Reader<'a> {
     /// Returns whether the message has come from another process.
     pub(crate) fn travels(&self) -> Travels {
         self.travels
+    }
+
+    /// Reads bytes that [`Writer::bytes`] has written. Returns `None` if there are fewer.
+    #[inline]
+    pub(crate) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (read, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(*read)
     }
 
     /// Reads a part of the message that the library has written. Returns `None` if a message of another process is
@@ -193,7 +232,7 @@ impl<'a> Reader<'a> {
     /// Lets `body`, which may panic, read from the bytes, and keeps the rest that it returns. A panic is an error.
     fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
         let (read, left) = carry(self.travels, || catch_unwind(AssertUnwindSafe(|| body(self.bytes))));
-        quietly(|| drop(left));
+        left.discard();
         match read {
             Ok(Ok(rest)) => {
                 self.bytes = rest;

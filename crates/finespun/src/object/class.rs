@@ -6,8 +6,10 @@
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::reference::{self, Object, ObjectWithConstants};
 use crate::process::ProcessMutex;
@@ -29,6 +31,9 @@ static CLASSES: ProcessMutex<Option<HashMap<u32, &'static Class>>> = ProcessMute
 static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
     [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
 
+/// The numbers of classes that were looked up last, by bits of their types' ids.
+static RECENT: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+
 /// Destroys an object of class `T`.
 ///
 /// # Safety
@@ -41,6 +46,29 @@ unsafe fn destroy<T: Object>(object: NonNull<()>) {
 /// Computes the 32-bit FNV-1a hash.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Returns bits of a type's id, which differ for most types.
+fn low_bits(id: TypeId) -> usize {
+    /// An id is hashed already.
+    #[derive(Default)]
+    struct Bits(u64);
+    impl Hasher for Bits {
+        fn write(&mut self, bytes: &[u8]) {
+            bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
+        }
+
+        fn write_u64(&mut self, word: u64) {
+            self.0 ^= word;
+        }
+
+        fn finish(&self) -> u64 {
+            self.0
+        }
+    }
+    let mut bits = Bits::default();
+    id.hash(&mut bits);
+    bits.finish() as usize
 }
 
 impl Class {
@@ -79,7 +107,24 @@ impl Class {
     ///
     /// # Panics
     /// If another type has the same tag; if the process already has 511 classes.
+    #[inline]
     pub(crate) fn of<T: 'static>() -> &'static Class {
+        let id = TypeId::of::<T>();
+        let recent = &RECENT[low_bits(id) % RECENT.len()];
+        // Relaxed: a number published or not, whose class `NUMBERED` publishes.
+        let number = recent.load(Ordering::Relaxed) as usize;
+        match NUMBERED.get(number.wrapping_sub(1)).and_then(OnceLock::get) {
+            Some(class) if class.id == id => class,
+            _ => {
+                let class = Class::find::<T>();
+                recent.store(class.number, Ordering::Relaxed);
+                class
+            }
+        }
+    }
+
+    #[cold]
+    fn find<T: 'static>() -> &'static Class {
         let name = type_name::<T>();
         let tag = hash(name);
         let mut classes = CLASSES.lock();

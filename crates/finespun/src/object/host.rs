@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +18,11 @@ use crate::sched::peers::Part;
 use crate::sched::team::{Host, Waits};
 use crate::sched::work::on_simulator;
 
+use super::kept::Kept;
 use super::overhead;
 use super::reference::Name;
 use super::remote::PendingCall;
+use super::returning::Known;
 use super::table::Table;
 
 /// The nodes of one worker.
@@ -31,8 +32,6 @@ pub(crate) struct Nodes {
     /// The number of this worker among the workers of all processes, and the number of those.
     worker: u32,
     workers: u32,
-    /// The workers of this process.
-    own: Range<u32>,
     /// Whether messages to other workers leave the process.
     travels: Travels,
     /// The tables of this worker's nodes. Node n belongs to worker n % workers, at index n / workers.
@@ -56,6 +55,10 @@ pub(crate) struct Nodes {
     outbox: usize,
     /// The decisions of the caches of this runtime's arrays.
     choices: Arc<CacheChoices>,
+    /// Continuations that wait for answers from other processes.
+    kept: Kept,
+    /// The names of the last run or group in a message to or from another process.
+    named: Cell<Option<Known>>,
 }
 
 /// Creates the hosts of the workers with these endpoints, a part of the workers over which `count` nodes are distributed.
@@ -76,7 +79,6 @@ pub(crate) fn hosts(
             count,
             worker,
             workers,
-            own: own.clone(),
             travels,
             tables,
             nowhere,
@@ -88,6 +90,8 @@ pub(crate) fn hosts(
             aside: Cell::new(0),
             outbox: travel.outbox,
             choices: Arc::clone(choices),
+            kept: Kept::new(worker),
+            named: Cell::new(None),
         }) as Box<dyn Host>
     };
     own.clone().zip(mailboxes(ends, own.start as usize, travel)).map(nodes).collect()
@@ -176,9 +180,10 @@ impl Nodes {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_pending_call();
-        if self.mailbox.encodes() {
+        let out = self.travels == Travels::Out && worker != self.worker;
+        if out || self.mailbox.encodes() {
             // Encodes the whole message before posting it: user encoders may panic.
-            let travels = if worker == self.worker { Travels::Within } else { self.travels };
+            let travels = if out { Travels::Out } else { Travels::Within };
             if let Some(message) = Made::encoded(handler, travels) {
                 // SAFETY: the message is neither used nor dropped after the call.
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
@@ -262,9 +267,20 @@ impl Nodes {
         self.worker
     }
 
-    /// Returns whether a worker is one of this process.
-    pub(super) fn is_of_this_process(&self, worker: u32) -> bool {
-        self.own.contains(&worker)
+    /// Returns the continuations that wait for answers from other processes.
+    #[inline]
+    pub(super) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// Returns the names of the last run or group in a message to or from another process.
+    #[inline]
+    pub(super) fn named(&self) -> Option<Known> {
+        self.named.get()
+    }
+
+    pub(super) fn set_named(&self, known: Known) {
+        self.named.set(Some(known));
     }
 
     /// Makes `node` the current node. A number that no node has selects the empty table.
@@ -350,7 +366,12 @@ impl Host for Nodes {
         }
     }
 
+    fn sweep(&self, of_swept: &dyn Fn(u32) -> bool) {
+        self.kept.forget_runs(of_swept);
+    }
+
     fn detach(&self, cx: Cx) {
+        self.kept.forget_runs(|_| true);
         for (node, table) in self.tables.iter().enumerate() {
             self.show(cx, node as u32 * self.workers + self.worker);
             table.arrays.end();

@@ -24,6 +24,7 @@ pub(crate) mod error;
 pub(crate) mod gathering;
 mod generations;
 pub(crate) mod host;
+mod kept;
 pub(crate) mod lock;
 pub(crate) mod oneway;
 mod overhead;

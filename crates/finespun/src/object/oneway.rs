@@ -12,6 +12,7 @@ use crate::call::fallback::{Enter, fallback_here};
 use crate::call::located;
 use crate::call::outcome::Outcome;
 use crate::call::{Task, call, call_guarded, sealed, wait};
+use crate::cancel::runs::Run;
 use crate::frame::context::{self, Cx};
 use crate::frame::{BodyFrame, CallSite, FrameRef};
 use crate::run::continuation::Continuation;
@@ -82,7 +83,7 @@ pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
 
 impl<M: Method> Oneway<M> {
     fn send(self, cx: Cx) {
-        cx.current_run().posts();
+        cx.with_run(Run::posts);
         send_one_way(cx, self.call.into_work());
     }
 }

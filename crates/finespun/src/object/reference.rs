@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::class::Class;
 use super::create::Dropping;
-use crate::run::continuation::travel::Word;
+use crate::run::continuation::travel::Fixed;
 
 /// A type whose methods can be called through references: `#[object]` implements it.
 ///
@@ -245,21 +245,44 @@ pub(crate) fn short(name: &str) -> &str {
 
 /// The serialized form of a reference: the tag of its class, which is the same in all processes of a program, and its
 /// word without the class.
-#[derive(Serialize, Deserialize)]
-struct WireRef(u32, Word);
+#[derive(Clone, Copy)]
+struct WireRef(u32, u64);
+
+impl Serialize for WireRef {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let WireRef(tag, word) = *self;
+        if to.is_human_readable() {
+            return (tag, word).serialize(to);
+        }
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&tag.to_le_bytes());
+        bytes[4..].copy_from_slice(&word.to_le_bytes());
+        Fixed(bytes).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for WireRef {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<WireRef, D::Error> {
+        if from.is_human_readable() {
+            return Deserialize::deserialize(from).map(|(tag, word)| WireRef(tag, word));
+        }
+        let Fixed([t0, t1, t2, t3, word @ ..]) = Fixed::<12>::deserialize(from)?;
+        Ok(WireRef(u32::from_le_bytes([t0, t1, t2, t3]), u64::from_le_bytes(word)))
+    }
+}
 
 impl<T> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let name = self.name();
         let class = Class::numbered(name.class());
         let bare = word(0, name.node(), name.generation(), name.index());
-        WireRef(class.tag, Word(bare)).serialize(serializer)
+        WireRef(class.tag, bare).serialize(serializer)
     }
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let WireRef(tag, Word(bare)) = WireRef::deserialize(deserializer)?;
+        let WireRef(tag, bare) = WireRef::deserialize(deserializer)?;
         let known = Class::of::<T>();
         // Tables contain only words with this process's class numbers, and the class inserted here is the class of `T`.
         // So even a forged name finds a `T` or nothing.

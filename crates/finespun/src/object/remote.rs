@@ -31,9 +31,11 @@ use super::host::Nodes;
 use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
+use crate::cancel::runs::Run;
+use crate::cancel::teams::GroupName;
 use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
-use crate::frame::{CallSite, Payload, quietly, quietly_here};
+use crate::frame::{CallSite, Payload, discard, quietly, quietly_here};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
@@ -167,6 +169,84 @@ impl<T> Task for WorkTask<T> {
     }
 }
 
+/// The beginning of a request as bytes.
+struct Header {
+    group: Group,
+    k: Option<ReturnName>,
+}
+
+/// The group of a request as bytes.
+enum Group {
+    /// Within a process: its number, and [`Reply::home`].
+    Numbered { group: u32, home: u32 },
+    /// To another process.
+    Named(Names),
+}
+
+/// In the first byte of a request or answer: what follows. All numbers have a fixed width, so that a message's size does
+/// not depend on the runtimes that the process has had.
+const RETURN: u8 = 1;
+const AWAY: u8 = 2;
+const NAMED: u8 = 4;
+const IN_GROUP: u8 = 8;
+const GOOD: u8 = 16;
+
+fn write_return(k: Option<ReturnName>, flags: u8, to: &mut Writer) {
+    let Some(ReturnName { away, number }) = k else { return to.bytes(&[flags]) };
+    to.bytes(&[flags | RETURN | if away { AWAY } else { 0 }]);
+    to.bytes(&number.to_le_bytes());
+}
+
+/// Reads what [`write_return`] has written. Returns `None` if there are too few bytes.
+fn read_return(from: &mut Reader<'_>) -> Option<(Option<ReturnName>, u8)> {
+    let [flags] = from.bytes()?;
+    if flags & RETURN == 0 {
+        return Some((None, flags));
+    }
+    let number = u64::from_le_bytes(from.bytes()?);
+    Some((Some(ReturnName { away: flags & AWAY != 0, number }), flags))
+}
+
+impl Header {
+    fn write(self, to: &mut Writer) {
+        match self.group {
+            Group::Numbered { group, home } => {
+                write_return(self.k, 0, to);
+                to.bytes(&group.to_le_bytes());
+                to.bytes(&home.to_le_bytes());
+            }
+            Group::Named(Names { run, group: None }) => {
+                write_return(self.k, NAMED, to);
+                to.bytes(&run.to_le_bytes());
+            }
+            Group::Named(Names { run, group: Some(GroupName { home, index, uses }) }) => {
+                write_return(self.k, NAMED | IN_GROUP, to);
+                [run, home, index].iter().for_each(|number| to.bytes(&number.to_le_bytes()));
+                to.bytes(&uses.to_le_bytes());
+            }
+        }
+    }
+
+    /// Reads a header. Returns `None` if there are too few bytes, or it cannot come from where it has come from.
+    fn read(from: &mut Reader<'_>) -> Option<Header> {
+        let (k, flags) = read_return(from)?;
+        let mut number = || Some(u32::from_le_bytes(from.bytes()?));
+        let first = number()?;
+        let group = if flags & NAMED == 0 {
+            Group::Numbered { group: first, home: number()? }
+        } else if flags & IN_GROUP == 0 {
+            Group::Named(Names { run: first, group: None })
+        } else {
+            let (home, index) = (number()?, number()?);
+            let uses = u64::from_le_bytes(from.bytes()?);
+            Group::Named(Names { run: first, group: Some(GroupName { home, index, uses }) })
+        };
+        let out = from.travels() == Travels::Out;
+        let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away == out);
+        from_there.then_some(Header { group, k })
+    }
+}
+
 impl<W: Work> Handler for Request<W> {
     fn bytes_elsewhere(&self) -> usize {
         self.work.bytes_elsewhere()
@@ -176,42 +256,38 @@ impl<W: Work> Handler for Request<W> {
         let Request { group, home, k, work } = self;
         // SAFETY: only workers send messages, and the context is used within this call only.
         let cx = unsafe { context::cx() };
-        match (Writer::part(|to| work.write(to)), k) {
-            (Ok(part), k) => {
-                if travels() == Some(Travels::Out) {
-                    let home = if home == ANY { Nodes::of(cx).worker() } else { home };
-                    to.value(&(names(cx, group), home, k.map(|k| k.into_name(cx, home))));
-                } else {
-                    // Fixed width: the number depends on the runtimes that the process has had.
-                    to.value(&(group.to_le_bytes(), home, k.map(|k| k.into_name(cx, home))));
-                }
-                to.append(part);
-                return true;
-            }
-            (Err(payload), Some(k)) => answer(cx, Reply { home, k: Some(k) }, Err(pack(payload))),
-            (Err(payload), None) => cx.fail(pack(payload)),
+        let k = k.map(|k| k.into_name(cx));
+        let header = match travels() {
+            Some(Travels::Out) => Header { group: Group::Named(names(cx, group)), k },
+            _ => Header { group: Group::Numbered { group, home }, k },
+        };
+        header.write(to);
+        let Err(payload) = to.part(|to| work.write(to)) else { return true };
+        // The continuation answers the caller instead.
+        match k.and_then(|k| Return::<W::Output>::named(k, Some(cx))) {
+            Some(k) => answer(cx, Reply { home, k: Some(k) }, Err(pack(payload))),
+            None if k.is_some() => discard(payload),
+            None => cx.fail(pack(payload)),
         }
         false
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let (group, home, k) = match (from.travels(), cx) {
-            (Travels::Within, _) => {
-                let Some((group, home, k)) = from.header::<([u8; 4], u32, Option<ReturnName>)>() else { return };
-                (u32::from_le_bytes(group), home, k.and_then(|name| Return::named(name, cx)))
-            }
-            (Travels::Out, Some(arrived)) => {
-                let Some((names, home, k)) = from.header::<(Names, u32, Option<ReturnName>)>() else { return };
-                let k = k.and_then(|name| Return::named(name, cx));
+        let Some(Header { group, k }) = Header::read(&mut from) else { return };
+        let k = k.and_then(|k| Return::named(k, cx));
+        let (group, home) = match (group, cx) {
+            (Group::Numbered { group, home }, _) => (group, home),
+            (Group::Named(names), Some(cx)) => {
                 // The arguments are read in the run, to which the continuations among them belong.
-                let Some(group) = enter_named(arrived, names) else {
-                    arrived.leave_run();
+                let Some(group) = enter_named(cx, names) else {
+                    cx.leave_run();
                     return quietly(|| drop(k));
                 };
-                (group, home, k)
+                // A continuation that is here is this worker's.
+                (group, Nodes::of(cx).worker())
             }
             // It has left nothing in this process.
-            (Travels::Out, None) => return,
+            (Group::Named(_), None) => return,
         };
         match (W::read(&mut from), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
@@ -270,7 +346,7 @@ fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, requ
     if reply.home == ANY {
         // Perhaps no task of this run waits for the answer: `reply` has no continuation, or its waiter belongs to
         // another run. So the request counts as one-way.
-        cx.current_run().posts();
+        cx.with_run(Run::posts);
     }
     cx.core().counters.messages_forwarded.add(1);
     let onward = reply.k.map(Return::onward);
@@ -297,18 +373,17 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
             nodes.charge();
             quietly_here(|| k.end(result));
         }
-        Return::Here(_) => nodes.send(cx, home, Answer { k, home, result }),
+        Return::Here(k) => nodes.send(cx, home, Answer { k: Return::Here(k), result }),
         Return::Away(away) => {
             let home = away.home();
-            nodes.send(cx, home, Answer { k: Return::Away(away), home, result });
+            nodes.send(cx, home, Answer { k: Return::Away(away), result });
         }
     }
 }
 
-/// A message with an answer, to the worker `home`.
+/// A message with an answer.
 struct Answer<T> {
     k: Return<T>,
-    home: u32,
     result: Result<T, Payload>,
 }
 
@@ -318,24 +393,30 @@ impl<T: Portable> Handler for Answer<T> {
     }
 
     fn write(self, to: &mut Writer) -> bool {
-        let Answer { k, home, result } = self;
-        let part = result.and_then(|value| {
-            let part = Writer::part(|to| to.value(&value)).map_err(pack);
-            // The message contains the encoded value. No caller could receive a panic of the original's destructor.
-            quietly(|| drop(value));
-            part
-        });
+        let Answer { k, result, .. } = self;
         // SAFETY: only workers send messages, and the context is used at once.
-        to.value(&(k.into_name(unsafe { context::cx() }, home), part.is_ok()));
-        match part {
-            Ok(part) => to.append(part),
-            Err(payload) => write_payload(payload, to),
-        }
+        let k = k.into_name(unsafe { context::cx() });
+        let before = to.mark();
+        let payload = match result {
+            Ok(value) => {
+                write_return(Some(k), GOOD, to);
+                let written = to.part(|to| to.value(&value));
+                // The message contains the encoded value. No caller could receive a panic of the original's destructor.
+                quietly(|| drop(value));
+                let Err(payload) = written else { return true };
+                to.back_to(before);
+                pack(payload)
+            }
+            Err(payload) => payload,
+        };
+        write_return(Some(k), 0, to);
+        write_payload(payload, to);
         true
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Some((name, good)) = from.header::<(ReturnName, bool)>() else { return };
+        let Some((Some(name), flags)) = read_return(&mut from) else { return };
+        let good = flags & GOOD != 0;
         // The wait may have ended, with its run.
         let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return };
         if let Some(cx) = cx.filter(|_| from.travels() == Travels::Out) {

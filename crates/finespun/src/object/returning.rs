@@ -7,11 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use super::Portable;
 use super::answering::Answering;
 use super::host::Nodes;
+use super::kept::worker_of;
 use super::remote::{Reply, WorkTask};
 use crate::call::Task;
+use crate::cancel::runs::Run;
 use crate::cancel::teams::GroupName;
 use crate::frame::context::{Cx, cx, try_cx};
-use crate::frame::number::GROUP;
+use crate::frame::number::{GROUP, NOTHING};
 use crate::frame::{FrameRef, Payload, quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Writer};
@@ -39,7 +41,7 @@ pub(super) enum Onward {
 impl Away {
     /// Returns the worker that receives the answer.
     pub(super) fn home(&self) -> u32 {
-        travel::worker_of(self.0)
+        worker_of(self.0)
     }
 
     fn into_number(self) -> u64 {
@@ -56,9 +58,13 @@ impl Drop for Away {
     }
 }
 
-/// A [`Return`] in a message: whether it is away, and its number.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct ReturnName(bool, Word);
+/// A [`Return`] in a message.
+#[derive(Clone, Copy)]
+pub(super) struct ReturnName {
+    /// Whether the number is a worker's, and not of a value that the message has left.
+    pub(super) away: bool,
+    pub(super) number: u64,
+}
 
 impl<T: Send + 'static> Return<T> {
     pub(super) fn onward(self) -> Onward {
@@ -78,14 +84,15 @@ impl<T: Send + 'static> Return<T> {
         }
     }
 
-    /// Leaves or keeps the continuation for the message that is being written, and returns its name there. The worker
-    /// `home` receives the answer.
-    pub(super) fn into_name(self, cx: Cx, home: u32) -> ReturnName {
+    /// Leaves or keeps the continuation for the message that is being written, and returns its name there.
+    pub(super) fn into_name(self, cx: Cx) -> ReturnName {
         match self {
-            Return::Away(away) => ReturnName(true, Word(away.into_number())),
-            Return::Here(k) if travel::travels() == Some(Travels::Out) => ReturnName(true, Word(keep(cx, k, home))),
+            Return::Away(away) => ReturnName { away: true, number: away.into_number() },
+            Return::Here(k) if travel::travels() == Some(Travels::Out) => {
+                ReturnName { away: true, number: keep(cx, k) }
+            }
             Return::Here(k) => match travel::leave(|| Some(k)) {
-                Some(number) => ReturnName(false, Word(number)),
+                Some(number) => ReturnName { away: false, number },
                 None => unreachable!("a message is being written"),
             },
         }
@@ -93,24 +100,36 @@ impl<T: Send + 'static> Return<T> {
 
     /// Returns the continuation that a message names. `None` if its wait has ended.
     pub(super) fn named(name: ReturnName, cx: Option<Cx>) -> Option<Return<T>> {
-        let ReturnName(away, Word(number)) = name;
-        // Without a context, the message is dropped, and so is what it has left in this process.
-        let elsewhere = away && cx.is_some_and(|cx| !Nodes::of(cx).is_of_this_process(travel::worker_of(number)));
-        if elsewhere { Some(Return::Away(Away(number))) } else { travel::take(number).map(Return::Here) }
+        let ReturnName { away, number } = name;
+        if !away {
+            return travel::take(number).map(Return::Here);
+        }
+        // Without a context, the message is dropped, after its run.
+        let kept = Nodes::of(cx?).kept();
+        if kept.is_own(number) { kept.take(number).map(Return::Here) } else { Some(Return::Away(Away(number))) }
     }
 }
 
-/// Keeps a continuation for an answer from another process to `home`. Returns its number.
-fn keep<T: Send + 'static>(cx: Cx, k: Continuation<T>, home: u32) -> u64 {
+/// Keeps a continuation for an answer from another worker. Returns its number.
+fn keep<T: Send + 'static>(cx: Cx, k: Continuation<T>) -> u64 {
     // SAFETY: the leaf lives until its continuation gives it up.
     let group = unsafe { k.leaf().as_ref() }.group;
     let run = run_of(cx, group);
-    let number = travel::keep(k, home, run);
-    // The run may have been cancelled before, and all that it keeps dropped.
-    if run.is_some_and(|run| cx.context().team().find_run(run).is_none_or(|run| run.is_cancelled())) {
-        quietly(|| travel::forget(number));
+    let kept = Nodes::of(cx).kept();
+    let number = kept.keep(k, run.unwrap_or(NOTHING));
+    // This worker may have swept before.
+    if run.is_some_and(|run| is_ended(cx, run)) {
+        kept.forget(number);
     }
     number
+}
+
+/// Returns whether a run of this worker's team has been cancelled or has ended.
+fn is_ended(cx: Cx, run: u32) -> bool {
+    if cx.run() == run {
+        return cx.is_run_cancelled();
+    }
+    cx.context().team().find_run(run).is_none_or(|run| run.is_cancelled())
 }
 
 /// Returns the run of a run or group of this worker's team.
@@ -122,26 +141,76 @@ fn run_of(cx: Cx, group: u32) -> Option<u32> {
 }
 
 /// The names, valid in all processes, of a run and a group in it.
-pub(super) type Names = (u32, Option<GroupName>);
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) run: u32,
+    pub(super) group: Option<GroupName>,
+}
+
+/// Names with the number here of the group, or of the run.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    names: Names,
+    number: u32,
+    /// How often a group's record has been used.
+    uses: u64,
+}
 
 /// Returns the names of a run or group of this worker's team; 0 if the run has ended.
 pub(super) fn names(cx: Cx, number: u32) -> Names {
     let team = cx.context().team();
-    let Some(run) = run_of(cx, number).and_then(|run| team.find_run(run)) else { return (0, None) };
-    // Other processes must learn that the run ends.
-    run.posts();
-    (run.name, (number & GROUP != 0).then(|| team.group_name(number)))
+    let name = |run: &Run| {
+        // Other processes must learn that the run ends.
+        run.posts();
+        run.name
+    };
+    let none = Names { run: 0, group: None };
+    let Some(run) = run_of(cx, number) else { return none };
+    let name = if cx.run() == run { Some(cx.with_run(name)) } else { team.find_run(run).map(|run| name(&run)) };
+    let Some(run) = name else { return none };
+    if number & GROUP == 0 {
+        return Names { run, group: None };
+    }
+    let nodes = Nodes::of(cx);
+    let uses = team.groups().get(number).uses();
+    if let Some(known) =
+        nodes.named().filter(|known| (known.number, known.uses, known.names.run) == (number, uses, run))
+    {
+        return known.names;
+    }
+    let names = Names { run, group: Some(team.group_name(number)) };
+    nodes.set_named(Known { names, number, uses });
+    names
 }
 
 /// Enters the run or group with these names, which begins here if it has not. Returns its number, or `None` if it has
 /// ended or been terminated.
-pub(super) fn enter_named(cx: Cx, (run, group): Names) -> Option<u32> {
+pub(super) fn enter_named(cx: Cx, names: Names) -> Option<u32> {
+    let nodes = Nodes::of(cx);
+    if let Some(Known { number, uses, .. }) = nodes.named().filter(|known| known.names == names) {
+        // The numbers may have been used again since.
+        let entered = cx.try_enter(number)
+            && cx.with_run(|run| run.name == names.run && !run.is_cancelled())
+            && (number & GROUP == 0 || cx.context().team().groups().get(number).uses() == uses);
+        if entered {
+            return Some(number);
+        }
+    }
+    let known = enter_unknown(cx, names)?;
+    nodes.set_named(known);
+    Some(known.number)
+}
+
+#[cold]
+fn enter_unknown(cx: Cx, names: Names) -> Option<Known> {
     let team = cx.context().team();
-    let run = team.join_run(run)?;
-    let Some(name) = group else { return cx.try_enter(run).then_some(run) };
+    let run = team.join_run(names.run)?;
+    let Some(name) = names.group else { return cx.try_enter(run).then_some(Known { names, number: run, uses: 0 }) };
     let number = team.join_group(run, name)?;
+    let uses = team.groups().get(number).uses();
     // A group ends before its messages only if its run has been cancelled. Its number may have been used again since.
-    (cx.try_enter(number) && !cx.is_run_cancelled() && team.join_group(run, name) == Some(number)).then_some(number)
+    let entered = cx.try_enter(number) && !cx.is_run_cancelled() && team.join_group(run, name) == Some(number);
+    entered.then_some(Known { names, number, uses })
 }
 
 /// Enters the run of a wait, for reading its result: the continuations in it belong to that run. If the run has ended,
@@ -161,11 +230,8 @@ impl<T: Portable> Serialize for Continuation<T> {
         let own = || self.take_leaf().map(|leaf| unsafe { Continuation::<T>::from_leaf(leaf) });
         let number = match travel::travels() {
             Some(Travels::Within) => travel::leave(own),
-            Some(Travels::Out) => own().map(|k| {
-                // SAFETY: only workers write messages, and the context is used at once.
-                let cx = unsafe { cx() };
-                keep(cx, k, Nodes::of(cx).worker())
-            }),
+            // SAFETY: only workers write messages, and the context is used at once.
+            Some(Travels::Out) => own().map(|k| keep(unsafe { cx() }, k)),
             None => None,
         };
         match number {
@@ -181,10 +247,11 @@ impl<T: Portable> Serialize for Continuation<T> {
 impl<'de, T: Portable> Deserialize<'de> for Continuation<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Continuation<T>, D::Error> {
         let Word(number) = Word::deserialize(deserializer)?;
-        let k = travel::travels().and_then(|travels| {
-            let away = try_cx().filter(|_| travels == Travels::Out).and_then(|cx| represent(cx, number));
-            away.or_else(|| travel::take(number))
-        });
+        let k = match travel::travels() {
+            Some(Travels::Within) => travel::take(number),
+            Some(Travels::Out) => try_cx().and_then(|cx| represent(cx, number)),
+            None => None,
+        };
         k.ok_or_else(|| {
             de::Error::custom(
                 "a continuation can be deserialized only as an argument of an object's method, and only once",
@@ -193,10 +260,14 @@ impl<'de, T: Portable> Deserialize<'de> for Continuation<T> {
     }
 }
 
-/// Makes a continuation that represents one of another process: a frame waits for its value, and sends it there. Returns
-/// `None` if the continuation is this process's own, or this code is in no task.
+/// Returns the continuation with this number. If another worker keeps it, makes one that represents it: a frame waits
+/// for its value, and sends it there. Returns `None` if the wait has ended, or this code is in no task.
 fn represent<T: Portable>(cx: Cx, number: u64) -> Option<Continuation<T>> {
-    if Nodes::of(cx).is_of_this_process(travel::worker_of(number)) || !cx.is_in_task() {
+    let kept = Nodes::of(cx).kept();
+    if kept.is_own(number) {
+        return kept.take(number);
+    }
+    if !cx.is_in_task() {
         return None;
     }
     let away = Away(number);
@@ -226,17 +297,17 @@ impl Handler for Dropped {
 
     fn handle(self, cx: Cx) {
         let _left = cx.leave_tasks();
-        quietly(|| travel::forget(self.0));
+        Nodes::of(cx).kept().forget(self.0);
     }
 
     fn write(self, to: &mut Writer) -> bool {
-        to.value(&Word(self.0));
+        to.bytes(&self.0.to_le_bytes());
         true
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        if let (Some(Word(number)), Some(cx)) = (from.header(), cx) {
-            Dropped(number).handle(cx);
+        if let (Some(number), Some(cx)) = (from.bytes(), cx) {
+            Dropped(u64::from_le_bytes(number)).handle(cx);
         }
     }
 }

@@ -107,6 +107,16 @@ impl Cx {
         }
     }
 
+    /// Calls `body` with the current run.
+    #[cfg(feature = "objects")]
+    pub(crate) fn with_run<R>(self, body: impl FnOnce(&Run) -> R) -> R {
+        // SAFETY: only this thread accesses the field, and `body` gets it while no other run is entered.
+        match unsafe { &*self.context().run_state.get() } {
+            Some(run) => body(run),
+            None => unreachable!("task code runs in a run"),
+        }
+    }
+
     /// Returns the team's count of waits that something outside will complete.
     pub(crate) fn external(self) -> Arc<Externals> {
         self.context().team().externals()

@@ -58,5 +58,7 @@ impl Host for NoNodes {
 
     fn report_waits(&self, _: &mut Waits) {}
 
+    fn sweep(&self, _: &dyn Fn(u32) -> bool) {}
+
     fn detach(&self, _: Cx) {}
 }

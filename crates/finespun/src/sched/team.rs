@@ -98,6 +98,8 @@ pub(crate) trait Host {
     /// Adds descriptions for the leaves that wait for an object or an array of this worker. Any thread may call this,
     /// while all workers are parked.
     fn report_waits(&self, waits: &mut Waits);
+    /// Ends the waits for other processes that belong to swept runs.
+    fn sweep(&self, of_swept: &dyn Fn(u32) -> bool);
     /// Detaches the host when the worker ends, and destroys its objects.
     fn detach(&self, cx: Cx);
 }

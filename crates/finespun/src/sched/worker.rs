@@ -372,6 +372,9 @@ impl Worker<'_> {
                 run::make_ready(waiter);
             }
         }
+        if self.team.peers.is_some() && !swept.is_empty() {
+            self.entry.host().sweep(&|number| swept.iter().any(|run| run.number == number));
+        }
         // Callbacks, and payloads that are dropped with the last reference to a run, are user code: it must not find
         // this worker in a run, which may have ended.
         self.cx.leave_run();

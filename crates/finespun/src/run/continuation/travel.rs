@@ -8,30 +8,62 @@
 //!
 //! A message that stays in its process ([`Travels::Within`]) *leaves* values: its reader takes them; the values that no
 //! reader has taken are dropped with the message, because it could not be written, was lost, or was not read by its
-//! receiver. For a message to another process ([`Travels::Out`]), values are *kept* until a message that answers comes
-//! back with the number, or until their run ends. The upper bits of such a number name the worker that keeps the value.
+//! receiver. What a message to another process ([`Travels::Out`]) refers to is kept elsewhere.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::atomics::Ordering;
+use crate::frame::quietly;
 use crate::process::{Guard, ProcessMutex, unforked};
 
-/// A number that takes eight bytes on the wire, whatever its value. Used for random and history-dependent numbers, so
-/// that a message's size depends on the program only.
+/// Bytes of a fixed number, which messages contain as they are.
+pub(crate) struct Fixed<const N: usize>(pub(crate) [u8; N]);
+
+impl<const N: usize> Serialize for Fixed<N> {
+    #[inline]
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Fixed<N> {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fixed<N>, D::Error> {
+        struct Bytes<const N: usize>;
+        impl<const N: usize> Visitor<'_> for Bytes<N> {
+            type Value = Fixed<N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{N} bytes")
+            }
+
+            #[inline]
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Fixed<N>, E> {
+                bytes.try_into().map(Fixed).map_err(|_| E::invalid_length(bytes.len(), &self))
+            }
+        }
+        from.deserialize_bytes(Bytes::<N>)
+    }
+}
+
+/// A number whose size on the wire does not depend on its value. Used for random and history-dependent numbers, so that
+/// a message's size depends on the program only.
 #[derive(Clone, Copy)]
 pub(crate) struct Word(pub(crate) u64);
 
 impl Serialize for Word {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() { self.0.serialize(to) } else { self.0.to_le_bytes().serialize(to) }
+        if to.is_human_readable() { self.0.serialize(to) } else { Fixed(self.0.to_le_bytes()).serialize(to) }
     }
 }
 
@@ -40,7 +72,7 @@ impl<'de> Deserialize<'de> for Word {
         if from.is_human_readable() {
             return u64::deserialize(from).map(Word);
         }
-        <[u8; 8]>::deserialize(from).map(|bytes| Word(u64::from_le_bytes(bytes)))
+        Fixed::deserialize(from).map(|Fixed(bytes)| Word(u64::from_le_bytes(bytes)))
     }
 }
 
@@ -51,31 +83,19 @@ pub(crate) enum Travels {
     Out,
 }
 
-/// A stored value.
-struct Stored {
-    value: Box<dyn Any + Send>,
-    /// The run whose end removes the value.
-    run: Option<u32>,
-}
-
-type Table = HashMap<u64, Stored>;
-
-/// The bits of a number that name no worker.
-const RANDOM: u32 = 48;
+type Table = HashMap<u64, Box<dyn Any + Send>>;
 
 static TABLE: LazyLock<ProcessMutex<Table>> = LazyLock::new(|| ProcessMutex::new(Table::new()));
 static NUMBERS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// The message that a thread is writing or reading.
-struct Session {
-    travels: Travels,
-    /// The numbers of the values that the message leaves.
-    left: Vec<u64>,
-}
-
 thread_local! {
-    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+    /// Whether the message that this thread is writing or reading stays in its process.
+    static TRAVELS: Cell<Option<Travels>> = const { Cell::new(None) };
+    /// The numbers of the values that the messages being written leave, those of the innermost message last, and how
+    /// many there are.
+    static LEFT: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 fn table() -> Guard<'static, Table> {
@@ -86,8 +106,17 @@ fn table() -> Guard<'static, Table> {
 #[derive(Default)]
 pub(crate) struct Left(Vec<u64>);
 
-impl Drop for Left {
-    fn drop(&mut self) {
+impl Left {
+    /// Drops what is left. A panic of a destructor is discarded.
+    #[inline]
+    pub(crate) fn discard(mut self) {
+        if !self.0.is_empty() {
+            quietly(|| self.remove());
+        }
+    }
+
+    #[cold]
+    fn remove(&mut self) {
         for number in self.0.drain(..) {
             // Dropped outside the lock: the destructor may be user code.
             let value = table().remove(&number);
@@ -96,50 +125,57 @@ impl Drop for Left {
     }
 }
 
+impl Drop for Left {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            self.remove();
+        }
+    }
+}
+
 /// Writes or reads a message, or a part of one, by calling `body`. Also returns the values that it has left.
+#[inline]
 pub(crate) fn carry<R>(travels: Travels, body: impl FnOnce() -> R) -> (R, Left) {
-    /// Ends the session, even if user code panics.
-    struct Ends(Option<Session>);
+    /// Ends the message, even if user code panics.
+    struct Ends {
+        outer: Option<Travels>,
+        left: usize,
+    }
     impl Drop for Ends {
+        #[inline]
         fn drop(&mut self) {
-            drop(SESSION.replace(self.0.take()).map(|session| Left(session.left)));
+            TRAVELS.set(self.outer);
+            if left_so_far() > self.left {
+                drop(take_back(self.left));
+            }
         }
     }
 
-    let ends = Ends(SESSION.replace(Some(Session { travels, left: Vec::new() })));
+    let ends = Ends { outer: TRAVELS.replace(Some(travels)), left: left_so_far() };
     let done = body();
-    let left = SESSION.with_borrow_mut(|session| session.as_mut().map(|session| std::mem::take(&mut session.left)));
+    let left = if left_so_far() > ends.left { take_back(ends.left) } else { Left::default() };
     drop(ends);
-    (done, Left(left.unwrap_or_default()))
+    (done, left)
+}
+
+/// Returns how many values the messages being written have left.
+#[inline]
+pub(crate) fn left_so_far() -> usize {
+    COUNT.get()
+}
+
+/// Takes the values that have been left since [`left_so_far`] returned `before`.
+#[cold]
+pub(crate) fn take_back(before: usize) -> Left {
+    COUNT.set(before);
+    Left(LEFT.with_borrow_mut(|left| left.split_off(before)))
 }
 
 /// Returns whether the message that is being written or read stays in its process; `None` outside a message.
+#[inline]
 pub(crate) fn travels() -> Option<Travels> {
-    SESSION.with_borrow(|session| session.as_ref().map(|session| session.travels))
-}
-
-/// Moves the values that a successfully written part has left to the enclosing message.
-pub(crate) fn join(mut part: Left) {
-    let numbers = std::mem::take(&mut part.0);
-    SESSION.with_borrow_mut(|session| {
-        if let Some(session) = session {
-            session.left.extend(numbers);
-        }
-    });
-}
-
-/// Stores a value under a number that no other value has, with `worker` in its upper bits.
-fn store(value: Box<dyn Any + Send>, worker: u32, run: Option<u32>) -> u64 {
-    let mut table = table();
-    loop {
-        // Relaxed: only uniqueness matters.
-        let random = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed)) >> (u64::BITS - RANDOM);
-        let number = u64::from(worker) << RANDOM | random;
-        if let Entry::Vacant(place) = table.entry(number) {
-            place.insert(Stored { value, run });
-            return number;
-        }
-    }
+    TRAVELS.get()
 }
 
 /// Stores a value for the message that is being written, which stays in its process, and returns its number. Returns
@@ -148,40 +184,27 @@ pub(crate) fn leave<T: Send + 'static>(value: impl FnOnce() -> Option<T>) -> Opt
     if travels() != Some(Travels::Within) {
         return None;
     }
-    let number = store(Box::new(value()?), 0, None);
-    SESSION.with_borrow_mut(|session| session.as_mut().map(|session| session.left.push(number)));
+    let value = Box::new(value()?);
+    let mut table = table();
+    let number = loop {
+        // Relaxed: only uniqueness matters.
+        let number = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
+        if let Entry::Vacant(place) = table.entry(number) {
+            place.insert(value);
+            break number;
+        }
+    };
+    drop(table);
+    LEFT.with_borrow_mut(|left| left.push(number));
+    COUNT.set(COUNT.get() + 1);
     Some(number)
-}
-
-/// Stores a value for an answer from another process, which `worker` receives, until the end of `run`. Returns its
-/// number.
-pub(crate) fn keep<T: Send + 'static>(value: T, worker: u32, run: Option<u32>) -> u64 {
-    store(Box::new(value), worker, run)
-}
-
-/// Returns the worker that keeps the value with this number.
-pub(crate) fn worker_of(number: u64) -> u32 {
-    (number >> RANDOM) as u32
-}
-
-/// Drops the value stored under `number`, if it is there.
-pub(crate) fn forget(number: u64) {
-    // Dropped outside the lock: the destructor may be user code.
-    let value = table().remove(&number);
-    drop(value);
-}
-
-/// Drops all values that are kept until the end of this run.
-pub(crate) fn forget_run(run: u32) {
-    let values: Vec<_> = table().extract_if(|_, stored| stored.run == Some(run)).collect();
-    drop(values);
 }
 
 /// Takes the value stored under `number`, if it is a `T`.
 pub(crate) fn take<T: 'static>(number: u64) -> Option<T> {
     let mut table = table();
-    table.get(&number).filter(|stored| stored.value.is::<T>())?;
-    let stored = table.remove(&number)?;
+    table.get(&number).filter(|value| value.is::<T>())?;
+    let value = table.remove(&number)?;
     drop(table);
-    stored.value.downcast().ok().map(|value| *value)
+    value.downcast().ok().map(|value| *value)
 }

@@ -1,0 +1,133 @@
+//! Continuations that wait for an answer from another process.
+//!
+//! Each worker keeps its own, under numbers: the worker, the place in its list, and how often the place has been used. A
+//! number that is forged or late finds nothing, or a continuation of the requested type.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+
+use crate::frame::{FrameRef, quietly};
+use crate::run::continuation::Continuation;
+
+/// The bits of a number that name the place, and those that count its uses. The upper 16 bits name the worker.
+const PLACE: u32 = 24;
+const USES: u32 = 24;
+
+/// The continuations that a worker keeps.
+pub(super) struct Kept {
+    worker: u32,
+    places: RefCell<Places>,
+}
+
+#[derive(Default)]
+struct Places {
+    all: Vec<Place>,
+    /// The places that are not in use.
+    free: Vec<u32>,
+}
+
+struct Place {
+    uses: u32,
+    kept: Option<One>,
+}
+
+/// A `Continuation` of any type.
+struct One {
+    leaf: FrameRef,
+    of: TypeId,
+    /// Makes the continuation of the leaf, and drops it.
+    drop: unsafe fn(FrameRef),
+    run: u32,
+}
+
+/// # Safety
+/// The leaf is that of a `Continuation<T>`, which does not exist any more.
+unsafe fn drop_continuation<T>(leaf: FrameRef) {
+    // SAFETY: the caller guarantees that the leaf is converted back once.
+    drop(unsafe { Continuation::<T>::from_leaf(leaf) });
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        // SAFETY: `keep` has set the two fields together; a `One` whose leaf has been taken is not dropped.
+        quietly(|| unsafe { (self.drop)(self.leaf) });
+    }
+}
+
+/// Returns the worker that keeps the continuation with this number.
+pub(super) fn worker_of(number: u64) -> u32 {
+    (number >> (PLACE + USES)) as u32
+}
+
+impl Kept {
+    pub(super) fn new(worker: u32) -> Kept {
+        Kept { worker, places: RefCell::default() }
+    }
+
+    /// Returns whether this worker has given out the number.
+    pub(super) fn is_own(&self, number: u64) -> bool {
+        worker_of(number) == self.worker
+    }
+
+    /// Keeps a continuation until it is taken, or its run is cancelled. Returns its number.
+    ///
+    /// # Panics
+    /// If the worker keeps 16 million.
+    pub(super) fn keep<T: 'static>(&self, k: Continuation<T>, run: u32) -> u64 {
+        let mut places = self.places.borrow_mut();
+        let Places { all, free } = &mut *places;
+        let at = free.pop().unwrap_or_else(|| {
+            assert!(all.len() < 1 << PLACE, "one worker waits for 16 million answers from other processes");
+            all.push(Place { uses: 0, kept: None });
+            all.len() as u32 - 1
+        });
+        let place = &mut all[at as usize];
+        place.uses = (place.uses + 1) & ((1 << USES) - 1);
+        place.kept = Some(One { leaf: k.into_leaf(), of: TypeId::of::<T>(), drop: drop_continuation::<T>, run });
+        u64::from(self.worker) << (PLACE + USES) | u64::from(at) << USES | u64::from(place.uses)
+    }
+
+    /// Takes the continuation with this number, if it is still there and a `Continuation<T>`.
+    pub(super) fn take<T: 'static>(&self, number: u64) -> Option<Continuation<T>> {
+        let one = ManuallyDrop::new(self.remove(number, |one| one.of == TypeId::of::<T>())?);
+        // SAFETY: the leaf is that of a `Continuation<T>`, by its type, and is converted back once.
+        Some(unsafe { Continuation::from_leaf(one.leaf) })
+    }
+
+    /// Drops the continuation with this number, if it is still there.
+    pub(super) fn forget(&self, number: u64) {
+        drop(self.remove(number, |_| true));
+    }
+
+    fn remove(&self, number: u64, is: impl FnOnce(&One) -> bool) -> Option<One> {
+        if !self.is_own(number) {
+            return None;
+        }
+        let at = number >> USES & ((1 << PLACE) - 1);
+        let mut places = self.places.borrow_mut();
+        let place = places.all.get_mut(at as usize)?;
+        if u64::from(place.uses) != number & ((1 << USES) - 1) {
+            return None;
+        }
+        let one = place.kept.take_if(|one| is(one))?;
+        places.free.push(at as u32);
+        Some(one)
+    }
+
+    /// Drops the continuations of these runs.
+    pub(super) fn forget_runs(&self, mut of: impl FnMut(u32) -> bool) {
+        let mut places = self.places.borrow_mut();
+        let Places { all, free } = &mut *places;
+        let mut removed = Vec::new();
+        for (at, place) in all.iter_mut().enumerate() {
+            if let Some(one) = place.kept.take_if(|one| of(one.run)) {
+                removed.push(one);
+                free.push(at as u32);
+            }
+        }
+        drop(places);
+        // Their destructors may run the program's code.
+        drop(removed);
+    }
+}
