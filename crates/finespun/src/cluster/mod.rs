@@ -35,7 +35,7 @@ use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::cancel::runs::Run;
 use crate::cancel::teams::GroupName;
 use crate::fabric::placed::{Placement, Segment};
-use crate::fabric::processes::{self, Link, Processes, Watch, links};
+use crate::fabric::processes::{self, Link, Watch, links};
 use crate::frame::budget::FrameMemory;
 use crate::frame::number::{GROUPS, index_of};
 use crate::frame::{Payload, quietly};
@@ -121,7 +121,7 @@ struct State {
 }
 
 /// A process's view, and the endpoints of its workers.
-pub(crate) type Joined = (Arc<Cluster>, Vec<Processes>);
+pub(crate) type Joined = (Arc<Cluster>, Vec<Link>);
 
 /// Creates this process's view. Each process calls this with the same segment.
 pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
@@ -156,7 +156,7 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         handling: Mutex::new(()),
         state: Mutex::new(state),
     });
-    (cluster, ends.into_iter().map(Processes::new).collect())
+    (cluster, ends)
 }
 
 impl Cluster {

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::adaptive::{self, Mode};
-use super::processes::AsBytes;
 use super::{Endpoint, Fabric};
 use crate::observe::Counters;
 
@@ -21,17 +20,6 @@ const ROOM: u32 = 3;
 
 /// A message: its sender, its number, and a count of the messages that have not been dropped.
 type Message = Box<(usize, u64, Live)>;
-
-/// These messages are not sent to other processes.
-impl AsBytes for Message {
-    fn into_bytes(self) -> Vec<u8> {
-        unreachable!("sent as it is")
-    }
-
-    fn from_bytes(_: Vec<u8>) -> Message {
-        unreachable!("sent as it is")
-    }
-}
 
 /// Counts itself while it lives.
 struct Live(Arc<AtomicU64>);

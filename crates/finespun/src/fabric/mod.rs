@@ -35,7 +35,6 @@ pub(crate) mod threads;
 use std::ptr::NonNull;
 
 use crate::observe::Counters;
-use processes::AsBytes;
 
 /// One worker's endpoint for messages `M`: that worker alone sends and receives through it.
 ///
@@ -46,10 +45,6 @@ use processes::AsBytes;
 /// [`send_in_place`](Fabric::send_in_place) calls `write` exactly once if it returns true, and never if it returns
 /// false. The caller then knows whether it has moved its message into the place, or still owns it.
 pub(crate) unsafe trait Fabric<M> {
-    /// Returns whether a receiver can read the sender's memory, so that a message may contain addresses. If not,
-    /// messages are bytes.
-    fn shares_memory(&self) -> bool;
-
     /// Returns whether the fabric asks for the sizes of messages.
     fn weighs(&self) -> bool;
 
@@ -80,31 +75,13 @@ pub(crate) unsafe trait Fabric<M> {
 
     /// Returns the last buffer, if any, to its sender: the worker will not poll for a while.
     fn rest(&self);
-
-    /// Returns whether parts of sent messages wait for room, for [`flush`](Fabric::flush) to send them.
-    fn holds(&self) -> bool {
-        false
-    }
-
-    /// Sends parts of messages for which there was no room, and calls `poke` with each receiver. Returns whether it sent
-    /// any.
-    fn flush(&self, _poke: impl FnMut(usize)) -> bool {
-        false
-    }
-
-    /// Returns the number of messages sent and the number received so far, for a fabric that counts them; any thread may
-    /// ask while the worker is parked.
-    fn traffic(&self) -> (u64, u64) {
-        (0, 0)
-    }
 }
 
-/// One worker's endpoint of the runtime's fabric.
+/// One worker's endpoint of the fabric of a runtime in one process.
 pub(crate) enum Endpoint<M> {
     Threads(threads::Threads<M>),
     #[cfg(feature = "simulation")]
     Simulated(simulated::Simulated<M>),
-    Processes(processes::Processes),
 }
 
 /// Calls a method of the endpoint's fabric.
@@ -114,17 +91,12 @@ macro_rules! of_fabric {
             Endpoint::Threads($end) => $call,
             #[cfg(feature = "simulation")]
             Endpoint::Simulated($end) => $call,
-            Endpoint::Processes($end) => $call,
         }
     };
 }
 
 // SAFETY: each method calls that of the endpoint's fabric.
-unsafe impl<M: Send + AsBytes> Fabric<M> for Endpoint<M> {
-    fn shares_memory(&self) -> bool {
-        of_fabric!(self, end => Fabric::<M>::shares_memory(end))
-    }
-
+unsafe impl<M: Send> Fabric<M> for Endpoint<M> {
     fn weighs(&self) -> bool {
         of_fabric!(self, end => Fabric::<M>::weighs(end))
     }
@@ -159,19 +131,6 @@ unsafe impl<M: Send + AsBytes> Fabric<M> for Endpoint<M> {
 
     fn rest(&self) {
         of_fabric!(self, end => Fabric::<M>::rest(end));
-    }
-
-    #[inline]
-    fn holds(&self) -> bool {
-        of_fabric!(self, end => Fabric::<M>::holds(end))
-    }
-
-    fn flush(&self, poke: impl FnMut(usize)) -> bool {
-        of_fabric!(self, end => Fabric::<M>::flush(end, poke))
-    }
-
-    fn traffic(&self) -> (u64, u64) {
-        of_fabric!(self, end => Fabric::<M>::traffic(end))
     }
 }
 

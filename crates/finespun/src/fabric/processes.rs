@@ -1,22 +1,18 @@
 //! The fabric of processes: workers of several processes of one host, with messages as bytes in memory that they share.
 //!
 //! A [`Link`] is an endpoint of a [`push`] net in a [`Segment`](super::placed::Segment). A ring entry carries up to [`ROOM`] bytes of a message;
-//! a longer message takes several entries. When its first entry has been sent, a message is sent: the link keeps what
-//! has not found room yet, and sends it when the sender polls. Each message of a sender comes after all of the one
-//! before.
+//! a longer message takes several entries. The link keeps messages, or the rest of one, that have not found room yet, and
+//! sends them when the sender polls. Each message of a sender comes after all of the one before.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use super::Fabric;
 use super::buffers;
 use super::placed::Placement;
 use super::push;
 use crate::atomics::{AtomicU64, Ordering};
-use crate::observe::Counters;
 
 /// Words in a ring entry. The first holds the number of bytes of the message from this entry on.
 const WORDS: usize = 14;
@@ -33,12 +29,6 @@ fn share(workers: usize) -> u32 {
     (RING / workers).clamp(4, SHARE) as u32
 }
 
-/// A message that can be sent as bytes.
-pub(crate) trait AsBytes: Sized {
-    fn into_bytes(self) -> Vec<u8>;
-    fn from_bytes(bytes: Vec<u8>) -> Self;
-}
-
 /// The rest of a message, from the byte at `at`.
 struct Rest {
     bytes: Vec<u8>,
@@ -50,8 +40,8 @@ pub(crate) struct Link {
     ring: push::Node<Piece>,
     /// By receiver: messages, or the rest of one, without room yet. Not empty.
     unsent: RefCell<BTreeMap<usize, VecDeque<Rest>>>,
-    /// Whether `unsent` has any.
-    holds: Cell<bool>,
+    /// The number of messages in `unsent`.
+    kept: Cell<usize>,
     /// By sender: the beginning of a message whose rest has not arrived.
     begun: Box<[RefCell<Vec<u8>>]>,
     /// Messages sent and received so far.
@@ -72,7 +62,7 @@ pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -
     let link = |ring| Link {
         ring,
         unsent: RefCell::new(BTreeMap::new()),
-        holds: Cell::new(false),
+        kept: Cell::new(0),
         begun: (0..ends).map(|_| RefCell::new(Vec::new())).collect(),
         sent: AtomicU64::new(0),
         received: AtomicU64::new(0),
@@ -87,48 +77,24 @@ fn count(count: &AtomicU64) {
 }
 
 impl Link {
-    /// Sends a message that `make` makes, unless there is no room for its beginning, in which case `make` was not
-    /// called. Returns whether it was sent.
-    pub(crate) fn send_with(&self, to: usize, make: impl FnOnce() -> Vec<u8>) -> bool {
-        if self.holds.get() && self.unsent.borrow().contains_key(&to) {
-            return false;
-        }
-        let mut made = None;
-        let begin = |place| {
-            let bytes = make();
-            write(place, &bytes);
-            made = Some(bytes);
-        };
-        // SAFETY: `write` writes the beginning of the piece, which is all that the receiver reads.
-        let sent = unsafe { self.ring.send_in_place(to, begin) };
-        let Some(bytes) = made.filter(|_| sent) else { return false };
+    /// Sends a message, now or when there is room. Returns whether its beginning has been sent.
+    pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) -> bool {
         count(&self.sent);
-        if bytes.len() <= ROOM {
-            buffers::give_back(bytes);
+        let mut rest = Rest { bytes, at: 0 };
+        let behind = self.holds() && self.unsent.borrow().contains_key(&to);
+        if !behind && self.send_rest(to, &mut rest) {
+            buffers::give_back(rest.bytes);
             return true;
         }
-        let mut rest = Rest { bytes, at: ROOM };
-        if !self.send_rest(to, &mut rest) {
-            self.keep(to, rest);
-        }
-        true
-    }
-
-    /// Sends a message, now or when there is room.
-    pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) {
-        let mut bytes = Some(bytes);
-        if !self.send_with(to, || bytes.take().unwrap_or_default())
-            && let Some(bytes) = bytes
-        {
-            count(&self.sent);
-            self.keep(to, Rest { bytes, at: 0 });
-        }
+        let begun = rest.at > 0;
+        self.keep(to, rest);
+        begun
     }
 
     /// Sends as much of the rest as there is room for. Returns whether that is all.
     fn send_rest(&self, to: usize, rest: &mut Rest) -> bool {
         loop {
-            // SAFETY: as in `send_with`.
+            // SAFETY: `write` writes the beginning of the piece, which is all that the receiver reads.
             if !unsafe { self.ring.send_in_place(to, |place| write(place, &rest.bytes[rest.at..])) } {
                 return false;
             }
@@ -142,19 +108,25 @@ impl Link {
     #[cold]
     fn keep(&self, to: usize, rest: Rest) {
         self.unsent.borrow_mut().entry(to).or_default().push_back(rest);
-        self.holds.set(true);
+        self.kept.set(self.kept.get() + 1);
+    }
+
+    /// Returns the number of messages that have not been sent as a whole.
+    #[inline]
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.get()
     }
 
     /// Returns whether messages wait for room.
     #[inline]
     pub(crate) fn holds(&self) -> bool {
-        self.holds.get()
+        self.kept.get() > 0
     }
 
     /// Sends what there is room for now, and calls `poke` with the receiver of each message that has been sent. Returns
     /// whether it sent any.
     pub(crate) fn flush(&self, mut poke: impl FnMut(usize)) -> bool {
-        if !self.holds.get() {
+        if !self.holds() {
             return false;
         }
         let mut some = false;
@@ -169,11 +141,13 @@ impl Link {
                 if !whole {
                     return true;
                 }
-                queue.pop_front();
+                if let Some(rest) = queue.pop_front() {
+                    buffers::give_back(rest.bytes);
+                }
+                self.kept.set(self.kept.get() - 1);
             }
             false
         });
-        self.holds.set(!self.unsent.borrow().is_empty());
         some
     }
 
@@ -240,77 +214,6 @@ fn read(piece: NonNull<Piece>, message: &mut Vec<u8>) -> bool {
     left <= ROOM
 }
 
-/// One worker's endpoint.
-pub(crate) struct Processes {
-    link: Link,
-}
-
-impl Processes {
-    pub(crate) fn new(link: Link) -> Processes {
-        Processes { link }
-    }
-}
-
-// SAFETY: the link calls `write` once, by `make`, if it sends the message, and otherwise not at all.
-unsafe impl<M: AsBytes> Fabric<M> for Processes {
-    fn shares_memory(&self) -> bool {
-        false
-    }
-
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    unsafe fn send_in_place(
-        &self,
-        to: usize,
-        _: impl Fn() -> usize,
-        mut write: impl FnMut(NonNull<M>),
-        counters: &Counters,
-    ) -> bool {
-        let make = || {
-            let mut place = std::mem::MaybeUninit::<M>::uninit();
-            write(NonNull::from(&mut place).cast());
-            // SAFETY: the caller guarantees that `write` initializes the place.
-            unsafe { place.assume_init() }.into_bytes()
-        };
-        let sent = self.link.send_with(to, make);
-        if sent {
-            counters.messages_pushed.add(1);
-        }
-        sent
-    }
-
-    unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
-        let (_, bytes) = self.link.receive()?;
-        // `read` takes the message, or destroys it.
-        let mut message = ManuallyDrop::new(M::from_bytes(bytes));
-        Some(read(NonNull::from(&mut *message)))
-    }
-
-    fn arrived(&self) -> bool {
-        self.link.waits()
-    }
-
-    fn waits(&self) -> bool {
-        self.link.waits()
-    }
-
-    fn rest(&self) {}
-
-    fn holds(&self) -> bool {
-        self.link.holds()
-    }
-
-    fn flush(&self, poke: impl FnMut(usize)) -> bool {
-        self.link.flush(poke)
-    }
-
-    fn traffic(&self) -> (u64, u64) {
-        self.link.traffic()
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -341,11 +244,10 @@ mod tests {
                     while sent != [EACH; ENDS] || received != [EACH; ENDS] || link.holds() {
                         for (to, sent) in sent.iter_mut().enumerate().filter(|(_, sent)| **sent < EACH) {
                             let number = *sent;
-                            if number.is_multiple_of(3) {
+                            // Some senders wait for room, and some do not.
+                            if number.is_multiple_of(3) || !link.holds() {
                                 link.send(to, bytes(own, number));
                                 *sent += 1;
-                            } else {
-                                *sent += usize::from(link.send_with(to, || bytes(own, number)));
                             }
                         }
                         link.flush(|_| {});

@@ -89,10 +89,6 @@ impl<M> Queue<M> {
 
 // SAFETY: `write` is called once, after which only `true` is returned.
 unsafe impl<M: Send> Fabric<M> for Simulated<M> {
-    fn shares_memory(&self) -> bool {
-        true
-    }
-
     fn weighs(&self) -> bool {
         true
     }

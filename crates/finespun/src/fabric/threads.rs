@@ -45,10 +45,6 @@ pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Thre
 
 // SAFETY: at most one transport takes the message, calling `write` once; `None` means that neither called it.
 unsafe impl<M: Send> Fabric<M> for Threads<M> {
-    fn shares_memory(&self) -> bool {
-        true
-    }
-
     fn weighs(&self) -> bool {
         false
     }

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use super::identity;
-use super::packet::{Made, Packet};
+use super::packet::{Made, Packet, handle_bytes};
+use crate::fabric::processes::Link;
 use crate::fabric::threads::Transport;
 use crate::fabric::{Endpoint, Fabric};
 use crate::frame::context::Cx;
@@ -38,14 +39,22 @@ impl Default for Travel {
 /// Messages to one receiver, with their sizes. Not empty.
 type Queue = VecDeque<(Packet, usize)>;
 
+/// The endpoint of one worker.
+pub(crate) enum Others {
+    /// All workers are in this process.
+    Memory(Endpoint<Packet>),
+    /// Others are in other processes, and messages to all of them are bytes.
+    Bytes(Link),
+}
+
 /// The mailbox of one worker.
 pub(crate) struct Mailbox {
-    /// Whether messages are sent as bytes.
+    /// Whether messages are sent as bytes within the process.
     encode: bool,
     /// Whether the fabric asks for the sizes of messages.
     weighs: bool,
     index: usize,
-    others: Endpoint<Packet>,
+    others: Others,
     /// Messages to this worker's own nodes.
     own: RefCell<VecDeque<Packet>>,
     /// By receiver: messages that could not be sent yet, oldest first.
@@ -59,16 +68,15 @@ pub(crate) struct Mailbox {
 }
 
 /// Creates the mailboxes of the workers from `first` on, with these endpoints of a fabric.
-pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, first: usize, travel: &Travel) -> Vec<Mailbox> {
-    let alone = ends.len() == 1 && ends[0].shares_memory();
-    let encode = travel.encode;
-    if encode || !ends[0].shares_memory() {
+pub(crate) fn mailboxes(ends: Vec<Others>, first: usize, travel: &Travel) -> Vec<Mailbox> {
+    let alone = ends.len() == 1 && matches!(ends[0], Others::Memory(_));
+    if travel.encode || matches!(ends[0], Others::Bytes(_)) {
         // Computed now, so that the first message does not wait some milliseconds for it.
         identity::build();
     }
-    let mailbox = |(index, others): (usize, Endpoint<Packet>)| Mailbox {
-        encode,
-        weighs: others.weighs(),
+    let mailbox = |(index, others): (usize, Others)| Mailbox {
+        encode: travel.encode,
+        weighs: matches!(&others, Others::Memory(end) if end.weighs()),
         index: first + index,
         others,
         own: RefCell::new(VecDeque::new()),
@@ -81,7 +89,7 @@ pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, first: usize, travel: &Trav
 }
 
 impl Mailbox {
-    /// Returns whether messages are sent as bytes.
+    /// Returns whether messages are sent as bytes within the process.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
         self.encode
@@ -91,6 +99,21 @@ impl Mailbox {
     #[inline]
     pub(crate) fn weighs(&self) -> bool {
         self.weighs
+    }
+
+    /// Returns whether messages to other workers are bytes, sent by [`send_bytes`](Mailbox::send_bytes).
+    #[inline]
+    pub(crate) fn leaves_process(&self) -> bool {
+        matches!(self.others, Others::Bytes(_))
+    }
+
+    /// Sends a message to another worker, as bytes. Never waits.
+    pub(crate) fn send_bytes(&self, to: usize, bytes: Vec<u8>, counters: &Counters) {
+        let Others::Bytes(link) = &self.others else { unreachable!("all workers are in this process") };
+        if !link.send(to, bytes) {
+            counters.messages_held.add(1);
+        }
+        counters.messages_pushed.add(1);
     }
 
     /// Sends a message to worker `to`. Never waits, but other simulated workers may run.
@@ -104,12 +127,13 @@ impl Mailbox {
             counters.messages_own.add(1);
             return;
         }
+        let Others::Memory(end) = &self.others else { unreachable!("messages to other processes are bytes") };
         // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
         // `message` is not used then.
         let write = |place| unsafe { message.move_to(place) };
         let behind = self.held.get() > 0 && !mutated!(Overtaking) && self.outbox.borrow().contains_key(&to);
         // SAFETY: `write` initializes the place with the packet, and does not panic.
-        let sent = !behind && unsafe { self.others.send_in_place(to, || message.bytes(), write, counters) };
+        let sent = !behind && unsafe { end.send_in_place(to, || message.bytes(), write, counters) };
         if !sent {
             // SAFETY: the caller neither uses nor drops `message` afterwards, and the fabric has not moved it out.
             let packet = unsafe { message.take() };
@@ -133,7 +157,16 @@ impl Mailbox {
     /// Returns whether messages, or parts of them, have not been sent yet.
     #[inline]
     pub(crate) fn holds(&self) -> bool {
-        self.held.get() > 0 || !self.alone && self.others.holds()
+        self.unsent() > 0
+    }
+
+    /// Returns the number of messages that could not be sent yet, or not as a whole.
+    #[inline]
+    fn unsent(&self) -> usize {
+        match &self.others {
+            Others::Memory(_) => self.held.get(),
+            Others::Bytes(link) => link.kept(),
+        }
     }
 
     /// Returns whether messages wait in the outbox and none waits to be handled.
@@ -144,18 +177,26 @@ impl Mailbox {
     /// Returns the number of messages that this worker has made and not passed on yet: to its own nodes, and in the
     /// outboxes.
     pub(crate) fn to_do(&self) -> usize {
-        self.held.get() + self.own.borrow().len()
+        self.unsent() + self.own.borrow().len()
     }
 
     #[inline]
     fn arrived(&self) -> bool {
-        !self.alone && self.others.arrived()
+        !self.alone
+            && match &self.others {
+                Others::Memory(end) => end.arrived(),
+                Others::Bytes(link) => link.waits(),
+            }
     }
 
     /// Returns whether another worker's message waits to be handled, or is on its way. Any thread may call this.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
-        !self.alone && self.others.waits()
+        !self.alone
+            && match &self.others {
+                Others::Memory(end) => end.waits(),
+                Others::Bytes(link) => link.waits(),
+            }
     }
 
     /// Sends messages from the outbox, as far as the fabric has room, and calls `poke` with the receiver of each.
@@ -164,7 +205,10 @@ impl Mailbox {
         if !self.holds() {
             return false;
         }
-        let parts = !self.alone && self.others.flush(&mut poke);
+        let end = match &self.others {
+            Others::Memory(end) => end,
+            Others::Bytes(link) => return link.flush(poke),
+        };
         let before = self.held.get();
         self.outbox.borrow_mut().retain(|&to, queue| {
             while let Some((next, bytes)) = queue.pop_front() {
@@ -173,7 +217,7 @@ impl Mailbox {
                 // `next` is not used then.
                 let write = |place: NonNull<Packet>| unsafe { place.write(std::ptr::read(&*next)) };
                 // SAFETY: `write` initializes the place with the packet, and does not panic.
-                if !unsafe { self.others.send_in_place(to, || bytes, write, counters) } {
+                if !unsafe { end.send_in_place(to, || bytes, write, counters) } {
                     queue.push_front((ManuallyDrop::into_inner(next), bytes));
                     return true;
                 }
@@ -182,18 +226,23 @@ impl Mailbox {
             }
             false
         });
-        parts || self.held.get() < before
+        self.held.get() < before
     }
 
-    /// Returns the number of messages sent to other workers and the number received from them, where the fabric counts
-    /// them. Any thread may ask while the worker is parked.
+    /// Returns the number of messages sent to and received from workers of a runtime over processes. Any thread may ask
+    /// while the worker is parked.
     pub(crate) fn traffic(&self) -> (u64, u64) {
-        self.others.traffic()
+        match &self.others {
+            Others::Memory(_) => (0, 0),
+            Others::Bytes(link) => link.traffic(),
+        }
     }
 
     /// Notifies the fabric that the worker will not poll for a while.
     pub(crate) fn rest(&self) {
-        self.others.rest();
+        if let Others::Memory(end) = &self.others {
+            end.rest();
+        }
     }
 
     /// Handles one message, if one is available. Alternates between own messages and those from other workers. Returns
@@ -215,8 +264,15 @@ impl Mailbox {
 
     #[inline]
     fn handle_others(&self, cx: Cx) -> bool {
-        // SAFETY: `handle` moves the message out of its place or destroys it, and handlers do not receive.
-        unsafe { self.others.receive_with(|packet| Packet::handle(packet, cx)) }.is_some()
+        match &self.others {
+            // SAFETY: `handle` moves the message out of its place or destroys it, and handlers do not receive.
+            Others::Memory(end) => unsafe { end.receive_with(|packet| Packet::handle(packet, cx)) }.is_some(),
+            Others::Bytes(link) => {
+                let Some((_, bytes)) = link.receive() else { return false };
+                handle_bytes(bytes, cx);
+                true
+            }
+        }
     }
 
     fn handle_own(&self, cx: Cx) -> bool {

@@ -5,12 +5,11 @@
 //! fits, otherwise into a box. A message as bytes begins with a name that is valid in other processes too
 //! ([`Identity`]).
 
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use super::identity::Identity;
 use super::wire::{Reader, Writer, Written, written};
-use crate::fabric::processes::AsBytes;
 use crate::frame::context::Cx;
 use crate::frame::quietly;
 use crate::run::continuation::travel::Travels;
@@ -70,9 +69,11 @@ impl Made {
 
     /// Makes the message as bytes, in the form that another process could read. Returns `None` if [`Handler::write`]
     /// fails, which then has handled the error.
-    pub(crate) fn encoded<H: Handler>(handler: H, travels: Travels) -> Option<Made> {
+    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
         let words = size_of::<Packet>() / size_of::<u64>();
-        Packet::encoded(handler, travels).map(|(packet, bytes)| Made { packet, words, bytes })
+        let written = write(Travels::Within, handler)?;
+        let bytes = written.bytes.len();
+        Some(Made { packet: Packet::of(Encoded(Some(written))), words, bytes })
     }
 
     /// Returns the size of the message, including the memory that it owns elsewhere if the fabric asks for sizes.
@@ -129,13 +130,6 @@ impl Packet {
         }
     }
 
-    /// Makes the message as bytes, as [`Made::encoded`] does. Also returns its size.
-    fn encoded<H: Handler>(handler: H, travels: Travels) -> Option<(Packet, usize)> {
-        let message = Encoded::new(handler, travels)?;
-        let bytes = message.0.as_ref().map_or(0, |written| written.bytes.len());
-        Some((Packet::of(message), bytes))
-    }
-
     fn of(message: Encoded) -> Packet {
         let mut body = MaybeUninit::<PacketBody>::uninit();
         const {
@@ -160,20 +154,6 @@ impl Packet {
         let body = unsafe { NonNull::new_unchecked(&raw mut (*packet.as_ptr()).body).cast() };
         // SAFETY: `code` was made for this body, which is used once.
         unsafe { code(body, Some(cx)) };
-    }
-}
-
-impl AsBytes for Packet {
-    /// Returns the bytes of a message. A fabric that does not share memory is given messages as bytes only.
-    fn into_bytes(self) -> Vec<u8> {
-        let packet = ManuallyDrop::new(self);
-        // SAFETY: the body of a packet with the code `encoded` holds an `Encoded`, which is not used afterwards.
-        let mut message = unsafe { packet.body.as_ptr().cast::<Encoded>().read() };
-        message.0.take().map(Written::into_bytes).unwrap_or_default()
-    }
-
-    fn from_bytes(bytes: Vec<u8>) -> Packet {
-        Packet::of(Encoded(Some(Written::arrived(bytes))))
     }
 }
 
@@ -209,26 +189,40 @@ unsafe fn boxed<H: Handler>(body: NonNull<PacketBody>, arrived: Option<Cx>) {
 struct Encoded(Option<Written>);
 
 impl Encoded {
-    fn new<H: Handler>(handler: H, travels: Travels) -> Option<Encoded> {
-        let mut handler = Some(handler);
-        let written = written(travels, &mut |to| {
-            Identity::of(H::arrive).write(to);
-            handler.take().is_some_and(|handler| handler.write(to))
-        });
-        written.map(|written| Encoded(Some(written)))
-    }
-
     fn arrive(&mut self, cx: Option<Cx>) {
-        let Some(written) = self.0.take() else { return };
-        written.read(|mut from| {
-            let Some(identity) = Identity::read(&mut from) else { unreachable!("the library has written this header") };
-            // SAFETY: `new` begins each message with an `Identity` made by `of`.
-            match unsafe { identity.handler() } {
-                Ok(handler) => handler(from, cx),
-                Err(error) => panic!("{error}"),
-            }
-        });
+        if let Some(written) = self.0.take() {
+            arrive(written, cx);
+        }
     }
+}
+
+/// Writes the message for another process. Returns `None` as [`Made::encoded`] does.
+pub(crate) fn bytes_of<H: Handler>(handler: H) -> Option<Vec<u8>> {
+    write(Travels::Out, handler).map(Written::into_bytes)
+}
+
+/// Handles a message from another process.
+pub(crate) fn handle_bytes(bytes: Vec<u8>, cx: Cx) {
+    arrive(Written::arrived(bytes), Some(cx));
+}
+
+fn write<H: Handler>(travels: Travels, handler: H) -> Option<Written> {
+    let mut handler = Some(handler);
+    written(travels, &mut |to| {
+        Identity::of(H::arrive).write(to);
+        handler.take().is_some_and(|handler| handler.write(to))
+    })
+}
+
+fn arrive(message: Written, cx: Option<Cx>) {
+    message.read(|mut from| {
+        let Some(identity) = Identity::read(&mut from) else { unreachable!("the library has written this header") };
+        // SAFETY: `write` begins each message with an `Identity` made by `of`.
+        match unsafe { identity.handler() } {
+            Ok(handler) => handler(from, cx),
+            Err(error) => panic!("{error}"),
+        }
+    });
 }
 
 /// Drops a message that was not handled. Reading the message drops the continuations that it carries.

@@ -6,14 +6,12 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fabric::Endpoint;
 use crate::frame::context::Cx;
 use crate::frame::{FrameRef, quietly};
-use crate::message::mailbox::{Mailbox, Travel, mailboxes};
-use crate::message::packet::{Handler, Made, Packet};
+use crate::message::mailbox::{Mailbox, Others, Travel, mailboxes};
+use crate::message::packet::{Handler, Made, bytes_of};
 use crate::observe::CacheChoices;
 use crate::run::continuation::Continuation;
-use crate::run::continuation::travel::Travels;
 use crate::sched::peers::Part;
 use crate::sched::team::{Host, Waits};
 use crate::sched::work::on_simulator;
@@ -32,8 +30,6 @@ pub(crate) struct Nodes {
     /// The number of this worker among the workers of all processes, and the number of those.
     worker: u32,
     workers: u32,
-    /// Whether messages to other workers leave the process.
-    travels: Travels,
     /// The tables of this worker's nodes. Node n belongs to worker n % workers, at index n / workers.
     tables: Box<[Table]>,
     /// An empty table, the current one of a worker without nodes.
@@ -63,7 +59,7 @@ pub(crate) struct Nodes {
 
 /// Creates the hosts of the workers with these endpoints, a part of the workers over which `count` nodes are distributed.
 pub(crate) fn hosts(
-    ends: Vec<Endpoint<Packet>>,
+    ends: Vec<Others>,
     count: usize,
     travel: &Travel,
     choices: &Arc<CacheChoices>,
@@ -71,7 +67,6 @@ pub(crate) fn hosts(
 ) -> Vec<Box<dyn Host>> {
     let count = count as u32;
     let Part { workers, ref own } = *part;
-    let travels = if own.len() == workers as usize { Travels::Within } else { Travels::Out };
     let nodes = |(worker, mailbox)| {
         let tables = (worker..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
@@ -79,7 +74,6 @@ pub(crate) fn hosts(
             count,
             worker,
             workers,
-            travels,
             tables,
             nowhere,
             mailbox,
@@ -180,11 +174,13 @@ impl Nodes {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_pending_call();
-        let out = self.travels == Travels::Out && worker != self.worker;
-        if out || self.mailbox.encodes() {
+        if self.mailbox.leaves_process() && worker != self.worker {
             // Encodes the whole message before posting it: user encoders may panic.
-            let travels = if out { Travels::Out } else { Travels::Within };
-            if let Some(message) = Made::encoded(handler, travels) {
+            if let Some(bytes) = bytes_of(handler) {
+                self.post_bytes(cx, worker, bytes);
+            }
+        } else if self.mailbox.encodes() {
+            if let Some(message) = Made::encoded(handler) {
                 // SAFETY: the message is neither used nor dropped after the call.
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
             }
@@ -209,18 +205,32 @@ impl Nodes {
         }
     }
 
-    /// Posts a message to the mailbox, and wakes the receiver.
-    ///
-    /// # Safety
-    /// The message is moved out: the caller neither uses nor drops it afterwards.
+    /// Posts a message to another process.
     #[inline(never)]
-    unsafe fn post(&self, cx: Cx, worker: u32, message: &Made) {
+    fn post_bytes(&self, cx: Cx, worker: u32, bytes: Vec<u8>) {
+        self.announce(cx);
+        self.mailbox.send_bytes(worker as usize, bytes, &cx.core().counters);
+        cx.context().team().poke(worker);
+    }
+
+    /// Called before a message is sent.
+    #[inline]
+    fn announce(&self, cx: Cx) {
         if !self.announced.replace(true) {
             cx.context().team().use_nodes();
         }
         if self.overhead > 0 {
             self.spend(self.overhead);
         }
+    }
+
+    /// Posts a message to the mailbox, and wakes the receiver.
+    ///
+    /// # Safety
+    /// The message is moved out: the caller neither uses nor drops it afterwards.
+    #[inline(never)]
+    unsafe fn post(&self, cx: Cx, worker: u32, message: &Made) {
+        self.announce(cx);
         // SAFETY: the caller neither uses nor drops `message` afterwards.
         unsafe { self.mailbox.send(worker as usize, message, &cx.core().counters) };
         if worker != self.worker {

@@ -18,7 +18,7 @@ use crate::fabric::{
 };
 use crate::frame::STACK_RESERVE;
 #[cfg(feature = "objects")]
-use crate::message::mailbox::Travel;
+use crate::message::mailbox::{Others, Travel};
 #[cfg(feature = "objects")]
 use crate::object::host::hosts;
 use crate::process::start_thread;
@@ -432,15 +432,17 @@ impl Builder {
         #[cfg(not(feature = "simulation"))]
         let simulator: Option<Arc<dyn Simulator>> = None;
         #[cfg(feature = "objects")]
-        let ends: Vec<Endpoint<_>> = match self.fabric {
-            _ if let Some(ends) = processes => ends.into_iter().map(Endpoint::Processes).collect(),
+        let memory = |end| Others::Memory(Endpoint::Threads(end));
+        #[cfg(feature = "objects")]
+        let ends: Vec<Others> = match self.fabric {
+            _ if let Some(links) = processes => links.into_iter().map(Others::Bytes).collect(),
             #[cfg(all(feature = "processes", target_os = "linux"))]
-            Fabric::Processes => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
-            Fabric::Threads => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
+            Fabric::Processes => threads(workers, self.travel.transport).into_iter().map(memory).collect(),
+            Fabric::Threads => threads(workers, self.travel.transport).into_iter().map(memory).collect(),
             #[cfg(feature = "simulation")]
             Fabric::Simulated(_) => {
                 let ends = engine.iter().flat_map(|engine| simulated(workers, self.travel.transport, engine));
-                ends.map(Endpoint::Simulated).collect()
+                ends.map(|end| Others::Memory(Endpoint::Simulated(end))).collect()
             }
         };
         #[cfg(feature = "objects")]

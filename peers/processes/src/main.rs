@@ -1,0 +1,239 @@
+//! `mpirun -n 2 processes [--quick]` measures messages between two processes of this host: Finespun beside MPI.
+//!
+//! Rounds of all rows, one after the other, so that all see the same state of the machine. While a row of MPI runs, the
+//! workers of Finespun are parked. The first process prints the least and the median.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use finespun::prelude::*;
+use finespun::runtime::Fabric;
+use finespun::tasks::quiesce;
+use finespun_mpi::world::{BURST, Error, Words, World};
+
+const ROUNDS: usize = 9;
+const TAG: u16 = 1;
+/// Words from one place to another on a cache line of its own.
+const APART: usize = 16;
+
+/// What the messages change.
+struct Total(u64);
+
+#[object]
+impl Total {
+    fn add(&mut self, n: u64) -> u64 {
+        self.0 += n;
+        self.0
+    }
+
+    fn add_product(&mut self, a: u64, b: u64) {
+        self.0 += a * b;
+    }
+}
+
+/// Calls the other process `times` times, and waits for each answer.
+#[task]
+async fn calls(times: u64) -> Duration {
+    let total: Ref<Total> = on(1).create_with(Total, 0).await;
+    let begun = Instant::now();
+    for time in 1..=times {
+        assert_eq!(total.add(1).await, time, "the answer of this call");
+    }
+    begun.elapsed()
+}
+
+/// Calls the other process `times` times, without answers.
+#[task]
+async fn one_way(times: u64) -> Duration {
+    let total: Ref<Total> = on(1).create_with(Total, 0).await;
+    let begun = Instant::now();
+    for time in 0..times {
+        total.add_product(1, time).oneway().await;
+    }
+    // The answer of a later call comes after all of them.
+    assert_eq!(total.add(0).await, (0..times).sum::<u64>(), "the sum of all messages");
+    let time = begun.elapsed();
+    quiesce().await;
+    time
+}
+
+struct Pair<'w> {
+    world: &'w World,
+    shared: Words<'w>,
+    /// In the first process.
+    runtime: Option<&'w Runtime>,
+    times: u64,
+}
+
+struct Row {
+    what: &'static str,
+    /// Of a row that counts messages, more is better.
+    millions: bool,
+    measure: fn(&Pair<'_>) -> Result<f64, Error>,
+}
+
+const ROWS: [Row; 5] = [
+    Row { what: "a cache line, there and back", millions: false, measure: line },
+    Row { what: "MPI send and receive, 8 bytes, there and back", millions: false, measure: send_and_receive },
+    Row { what: "Finespun call, 8 bytes, with answer", millions: false, measure: call },
+    Row { what: "MPI Isend and Irecv, 16 bytes, one way", millions: true, measure: burst },
+    Row { what: "Finespun call, 16 bytes, one way", millions: true, measure: post },
+];
+
+fn main() -> ExitCode {
+    let quick = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        [word] if word == "--quick" => true,
+        _ => return refuse("usage: mpirun -n 2 processes [--quick]"),
+    };
+    let world = match World::start(0) {
+        Ok(world) if world.size() == 2 && world.host_size() == 2 => world,
+        Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes"),
+        Err(error) => return refuse(&error.to_string()),
+    };
+    let first = world.rank() == 0;
+    let build = || Runtime::builder().fabric(Fabric::Processes).workers(1).build();
+    let runtime = if first {
+        match build() {
+            Ok(runtime) => Some(runtime),
+            Err(error) => return refuse(&error.to_string()),
+        }
+    } else {
+        // Serves until the first process has ended.
+        thread::spawn(move || build().map(drop));
+        None
+    };
+    if let Err(error) = measure(&world, &runtime, quick) {
+        eprintln!("processes: process {}: {error}", world.rank());
+        world.abort(1);
+    }
+    drop(world);
+    if !first {
+        loop {
+            thread::park();
+        }
+    }
+    // The other process ends with this one, and must have left MPI before.
+    thread::sleep(Duration::from_millis(300));
+    drop(runtime);
+    ExitCode::SUCCESS
+}
+
+fn refuse(text: &str) -> ExitCode {
+    eprintln!("processes: {text}");
+    ExitCode::from(2)
+}
+
+fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool) -> Result<(), Error> {
+    let times = if quick { 500 } else { 50_000 };
+    let pair = Pair { world, shared: world.share(APART * 2)?, runtime: runtime.as_ref(), times };
+    let mut found = ROWS.map(|_| Vec::new());
+    for _ in 0..if quick { 1 } else { ROUNDS } {
+        for (row, found) in ROWS.iter().zip(&mut found) {
+            world.barrier()?;
+            // The workers of the row before park.
+            thread::sleep(Duration::from_millis(1));
+            found.push((row.measure)(&pair)?);
+        }
+    }
+    if world.rank() == 0 {
+        println!("two processes of one host, {}, {} rounds\n", world.library(), found[0].len());
+        println!("{:<48} {:>8} {:>8}", "", "best", "median");
+        for (row, mut found) in ROWS.iter().zip(found) {
+            found.sort_by(f64::total_cmp);
+            let (best, unit) =
+                if row.millions { (found[found.len() - 1], "million a second") } else { (found[0], "ns") };
+            println!("{:<48} {best:>8.1} {:>8.1} {unit}", row.what, found[found.len() / 2]);
+        }
+    }
+    Ok(())
+}
+
+/// Waits for the end of a row in the first process, without using the processor.
+fn wait_aside(pair: &Pair<'_>) -> Result<f64, Error> {
+    let done = &pair.shared.words()[0];
+    while done.load(Ordering::Acquire) != u64::MAX {
+        thread::sleep(Duration::from_micros(200));
+    }
+    Ok(0.0)
+}
+
+/// Runs a row of Finespun in the first process.
+fn run<T: Task<Output = Duration> + Send + 'static>(pair: &Pair<'_>, task: T) -> Result<f64, Error> {
+    let done = &pair.shared.words()[0];
+    done.store(0, Ordering::Release);
+    pair.world.barrier()?;
+    let Some(runtime) = pair.runtime else { return wait_aside(pair) };
+    let time = runtime.run(task);
+    done.store(u64::MAX, Ordering::Release);
+    Ok(time.as_secs_f64() * 1e9 / pair.times as f64)
+}
+
+fn call(pair: &Pair<'_>) -> Result<f64, Error> {
+    run(pair, calls(pair.times))
+}
+
+fn post(pair: &Pair<'_>) -> Result<f64, Error> {
+    Ok(1e3 / run(pair, one_way(pair.times))?)
+}
+
+fn line(pair: &Pair<'_>) -> Result<f64, Error> {
+    let [there, back] = [0, APART].map(|at| &pair.shared.words()[at]);
+    let first = pair.world.rank() == 0;
+    let (own, other) = if first { (there, back) } else { (back, there) };
+    own.store(0, Ordering::Release);
+    pair.world.barrier()?;
+    let await_turn = |word: &AtomicU64, time| {
+        while word.load(Ordering::Acquire) != time {
+            std::hint::spin_loop();
+        }
+    };
+    let begun = Instant::now();
+    for time in 1..=pair.times {
+        if first {
+            own.store(time, Ordering::Release);
+            await_turn(other, time);
+        } else {
+            await_turn(other, time);
+            own.store(time, Ordering::Release);
+        }
+    }
+    Ok(begun.elapsed().as_secs_f64() * 1e9 / pair.times as f64)
+}
+
+fn send_and_receive(pair: &Pair<'_>) -> Result<f64, Error> {
+    let (world, first) = (pair.world, pair.world.rank() == 0);
+    let other = 1 - world.rank();
+    let begun = Instant::now();
+    for time in 0..pair.times {
+        let mut message = time.to_le_bytes();
+        if first {
+            world.send(other, TAG, &message)?;
+        }
+        world.receive(other, TAG, &mut message)?;
+        assert_eq!(message, time.to_le_bytes(), "the message of this turn");
+        if !first {
+            world.send(other, TAG, &message)?;
+        }
+    }
+    Ok(begun.elapsed().as_secs_f64() * 1e9 / pair.times as f64)
+}
+
+fn burst(pair: &Pair<'_>) -> Result<f64, Error> {
+    let (world, bursts) = (pair.world, pair.times as usize / 50);
+    let other = 1 - world.rank();
+    let mut received = [0; 16 * BURST];
+    let begun = Instant::now();
+    for burst in 0..bursts {
+        if world.rank() == 0 {
+            world.send_burst(other, TAG, &[burst as u8; 16], BURST)?;
+        } else {
+            world.receive_burst(other, TAG, &mut received, BURST)?;
+            assert!(received.iter().all(|&byte| byte == burst as u8), "the messages of this burst");
+        }
+    }
+    world.barrier()?;
+    Ok((bursts * BURST) as f64 / begun.elapsed().as_secs_f64() / 1e6)
+}
