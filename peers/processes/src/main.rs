@@ -1,5 +1,8 @@
 //! `mpirun -n 2 processes [--quick]` measures messages between two processes of this host: Finespun beside MPI.
 //!
+//! `mpirun -n 8 processes --hotspot MESSAGES`: all processes but the first send it so many messages of 96 bytes each, while
+//! it computes for a millisecond between polls. Prints the time, and the most memory that a process has used.
+//!
 //! Rounds of all rows, one after the other, so that all see the same state of the machine. While a row of MPI runs, the
 //! workers of Finespun are parked. The first process prints the least and the median.
 
@@ -8,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use finespun::everywhere;
 use finespun::prelude::*;
 use finespun::runtime::Fabric;
 use finespun::tasks::quiesce;
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
     let quick = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,
         [word] if word == "--quick" => true,
+        [word, each] if word == "--hotspot" => return run_hotspot(each),
         _ => return refuse("usage: mpirun -n 2 processes [--quick]"),
     };
     let world = match World::start(0) {
@@ -118,6 +123,78 @@ fn main() -> ExitCode {
     // The other process ends with this one, and must have left MPI before.
     thread::sleep(Duration::from_millis(300));
     drop(runtime);
+    ExitCode::SUCCESS
+}
+
+/// What the flood ends in.
+struct Sink {
+    messages: u64,
+    sum: u64,
+}
+
+#[object]
+impl Sink {
+    fn take(&mut self, words: [u64; 12]) {
+        self.messages += 1;
+        self.sum += words[11];
+    }
+
+    fn seen(&self) -> (u64, u64) {
+        (self.messages, self.sum)
+    }
+}
+
+/// Sends messages to the first node; the first node computes until all have arrived. Returns the process's memory in KiB.
+#[task]
+async fn flood((sink, each): (Ref<Sink>, u64)) -> u64 {
+    if here() > 0 {
+        for number in 0..each {
+            sink.take([number; 12]).oneway().await;
+        }
+    } else {
+        let (messages, sum) = (each * (nodes() as u64 - 1), each * each.saturating_sub(1) / 2 * (nodes() as u64 - 1));
+        loop {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(1) {
+                std::hint::spin_loop();
+            }
+            let seen = sink.seen().await;
+            if seen.0 == messages {
+                assert_eq!(seen.1, sum, "each message once");
+                break;
+            }
+            yield_now().await;
+        }
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    most.and_then(|most| most.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+#[task]
+async fn hotspot(each: u64) -> (Duration, Vec<u64>) {
+    let sink: Ref<Sink> = on(0).create_with(|(messages, sum)| Sink { messages, sum }, (0, 0)).await;
+    let begun = Instant::now();
+    let memory = everywhere(flood, (sink, each)).await;
+    (begun.elapsed(), memory)
+}
+
+/// Runs [`hotspot`] in the processes that a launcher has started.
+fn run_hotspot(each: &str) -> ExitCode {
+    let Ok(each) = each.parse::<u64>() else { return refuse("usage: mpirun -n 8 processes --hotspot MESSAGES") };
+    let runtime = match Runtime::builder().fabric(Fabric::Processes).workers(1).build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    let (time, memory) = runtime.run(hotspot(each));
+    let senders = memory.len() as u64 - 1;
+    println!("{senders} processes sent {each} messages of 96 bytes each to one that computes 1 ms between polls");
+    println!(
+        "{:.1} s, {:.2} million messages a second",
+        time.as_secs_f64(),
+        (each * senders) as f64 / time.as_secs_f64() / 1e6
+    );
+    println!("the most memory of each process, in KiB: {memory:?}");
     ExitCode::SUCCESS
 }
 
