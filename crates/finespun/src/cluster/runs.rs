@@ -1,0 +1,188 @@
+//! Runs over several processes.
+//!
+//! A run begins and ends in the first process, which *leads*. A message of the run contains its name. A process that
+//! receives a message of a run that it does not know *joins* it: the run begins there, too. If anything of a run may be
+//! left when its root has ended, the run is cancelled; a run of which a message has left the process is always
+//! cancelled. The leader marks it, and tells all processes; each marks and ends its own part, and says so; then the run
+//! has ended. Processes remember which runs have ended, and drop their late messages. A process with a reason to cancel
+//! a run (a panic, say) tells the leader, which tells all.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+
+use super::Cluster;
+use super::control::{Control, Exhausted, Why};
+use crate::atomics::lock_std as lock;
+use crate::cancel::runs::Run;
+use crate::frame::budget::FrameMemory;
+use crate::frame::{Payload, quietly};
+use crate::message::wire::{Reader, Writer};
+use crate::object::error::{known, read_payload, write_payload};
+use crate::sched::team::Team;
+
+/// The runs that one process knows.
+pub(super) struct Runs {
+    /// The runs under way here, by their names.
+    pub(super) live: HashMap<u32, Arc<Run>>,
+    /// The runs that the leader has ended: all before `ended_before`, and those in `ended`.
+    ended_before: u32,
+    ended: BTreeSet<u32>,
+    /// The runs of `live` that the leader has ended. At the leader: in how many processes the run has not ended yet.
+    ending: HashMap<u32, usize>,
+}
+
+impl Runs {
+    pub(super) fn new() -> Runs {
+        Runs { live: HashMap::new(), ended_before: 1, ended: BTreeSet::new(), ending: HashMap::new() }
+    }
+}
+
+impl Cluster {
+    pub(super) fn begun(&self, run: &Arc<Run>) {
+        lock(&self.state).runs.live.insert(run.name, Arc::clone(run));
+    }
+
+    pub(super) fn join_run(&self, team: &Team, name: u32) -> Option<u32> {
+        let runs = &mut lock(&self.state).runs;
+        if let Some(run) = runs.live.get(&name) {
+            return Some(run.number);
+        }
+        if self.leads() || name < runs.ended_before || runs.ended.contains(&name) {
+            return None;
+        }
+        let run = team.begin_joined(name);
+        let (me, ended) = (Weak::clone(&self.me), Arc::downgrade(&run));
+        run.on_end(move || {
+            if let (Some(me), Some(run)) = (me.upgrade(), ended.upgrade()) {
+                me.ended_here(&run);
+            }
+        });
+        runs.live.insert(name, Arc::clone(&run));
+        Some(run.number)
+    }
+
+    pub(super) fn defers(&self, run: &Run, exhausted: Option<&FrameMemory>) -> bool {
+        if self.leads() || lock(&self.state).runs.ending.contains_key(&run.name) {
+            return false;
+        }
+        self.send(0, &Control::Cancel { run: run.name, why: why(run, exhausted) });
+        true
+    }
+
+    /// At the leader: another process has cancelled a run.
+    pub(super) fn cancel_for(&self, team: &Team, name: u32, why: Why) {
+        let mut state = lock(&self.state);
+        let Some(run) = state.runs.live.get(&name).cloned() else { return };
+        let Why { failure, exit, stuck, exhausted } = why;
+        if let Some(lines) = stuck {
+            let complete = state.deadlocks.answered(name, lines);
+            drop(state);
+            if complete {
+                team.idle.notify_one();
+            }
+            return;
+        }
+        drop(state);
+        if let Some(Exhausted { task, depth, most, frames, bytes, limit }) = exhausted {
+            let (task, most) = (task.map(known), most.map(|(task, count)| (known(task), count)));
+            return team.exhaust(&run, FrameMemory { task, depth, most, frames, bytes, limit });
+        }
+        if let Some(code) = exit {
+            run.exit(code);
+        }
+        if let Some(failure) = failure {
+            // The run is cancelled below, whether or not this is its first failure.
+            let _ = run.fail(read_payload(&mut Reader::arrived(&failure)));
+        }
+        team.cancel(&run);
+    }
+
+    pub(super) fn cancelled(&self, team: &Team, run: &Run) {
+        let mut state = lock(&self.state);
+        if self.leads() {
+            state.deadlocks.forget(run.name);
+            state.runs.ending.insert(run.name, self.shape.processes - 1);
+            drop(state);
+            self.send_down(&Control::End { run: run.name, live: team.first_run().unwrap_or(run.name) });
+        }
+    }
+
+    /// At another process than the leader: the leader has ended a run.
+    pub(super) fn end_run(&self, team: &Team, name: u32, live: u32) {
+        self.send_down(&Control::End { run: name, live });
+        let mut state = lock(&self.state);
+        let runs = &mut state.runs;
+        runs.ended_before = runs.ended_before.max(live);
+        let before = runs.ended_before;
+        runs.ended.retain(|&name| name >= before);
+        let Some(run) = runs.live.get(&name).cloned() else {
+            runs.ended.insert(name);
+            drop(state);
+            return self.send(0, &Control::Ended { run: name });
+        };
+        runs.ending.insert(name, 0);
+        drop(state);
+        team.cancel(&run);
+        // The count with which the run began here, in place of a root.
+        if let Some(callback) = run.leave() {
+            quietly(callback);
+        }
+    }
+
+    /// At another process than the leader: nothing of a run is left here.
+    fn ended_here(&self, run: &Run) {
+        let mut state = lock(&self.state);
+        state.runs.live.remove(&run.name);
+        state.runs.ending.remove(&run.name);
+        state.runs.ended.insert(run.name);
+        drop(state);
+        if let Some(team) = self.team.get().and_then(Weak::upgrade) {
+            team.end_run(run);
+        }
+        self.send(0, &Control::Ended { run: run.name });
+    }
+
+    /// At the leader: nothing of a run is left in another process.
+    pub(super) fn ended_elsewhere(&self, name: u32) {
+        let mut state = lock(&self.state);
+        let runs = &mut state.runs;
+        let Some(missing) = runs.ending.get_mut(&name) else { return };
+        *missing -= 1;
+        if *missing > 0 {
+            return;
+        }
+        runs.ending.remove(&name);
+        let run = runs.live.get(&name).cloned();
+        drop(state);
+        // The count that `Team::cancel` has added.
+        if let Some(callback) = run.and_then(|run| run.leave()) {
+            quietly(callback);
+        }
+    }
+
+    pub(super) fn ended(&self, team: &Team, run: &Run) {
+        let mut state = lock(&self.state);
+        if self.leads() {
+            state.runs.live.remove(&run.name);
+        }
+        state.groups.end_run(team, run.number);
+    }
+}
+
+/// Returns the reason for cancelling a run.
+fn why(run: &Run, exhausted: Option<&FrameMemory>) -> Why {
+    let failure = run.failure().map(|payload: Payload| {
+        let mut to = Writer::of_bytes();
+        write_payload(payload, &mut to);
+        to.into_bytes()
+    });
+    let exhausted = exhausted.map(|error| Exhausted {
+        task: error.task.map(str::to_owned),
+        depth: error.depth,
+        most: error.most.map(|(task, count)| (task.to_owned(), count)),
+        frames: error.frames,
+        bytes: error.bytes,
+        limit: error.limit,
+    });
+    Why { failure, exit: run.exit_code(), stuck: None, exhausted }
+}
