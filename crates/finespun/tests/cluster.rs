@@ -291,3 +291,21 @@ fn runs_overlap() {
         assert_eq!(runtime.close(), 0);
     });
 }
+
+#[test]
+fn statistics_are_those_of_all_processes() {
+    over_processes(|runtime| {
+        let before = runtime.worker_stats();
+        runtime.run(one_way(10));
+        let after = runtime.worker_stats();
+        assert_eq!((before.len(), after.len()), (runtime.workers(), runtime.workers()));
+        let increments: Vec<_> = after.iter().zip(&before).map(|(after, before)| *after - *before).collect();
+        // Each worker answers calls of its counters.
+        let answers: Vec<_> = increments.iter().map(|stats| stats.messages_own + stats.messages_pushed).collect();
+        assert!(answers.iter().all(|&answers| answers > 0), "{answers:?}");
+        let mut sum = finespun::Stats::default();
+        after.iter().for_each(|stats| sum += *stats);
+        // Workers that search for work count on.
+        assert_eq!(runtime.stats().frames, sum.frames);
+    });
+}

@@ -29,6 +29,7 @@ use super::{Joined, Shape, join};
 use crate::atomics::lock_std as lock;
 use crate::fabric::placed::Segment;
 use crate::message::identity;
+use crate::observe::{CacheChoice, Stats};
 
 /// Time that a process waits for the others to build their first runtime.
 const ARRIVAL: Duration = Duration::from_secs(60);
@@ -41,6 +42,8 @@ const LONGEST: usize = 1 << 20;
 enum Command {
     /// Build a part of a runtime with these settings, over a memory of the first process.
     Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), memory: String, bytes: usize },
+    /// Tell the counters of the part of a runtime.
+    Count { runtime: u32 },
     /// Drop the part of a runtime.
     Drop { runtime: u32 },
     /// End the process with this code.
@@ -56,8 +59,17 @@ enum Reply {
     },
     /// The part is built, or cannot be.
     Built(Result<(), String>),
+    Counted(Counts),
     /// The part is dropped: the number of frames that were left.
     Dropped(i64),
+}
+
+/// What one process counts for a runtime.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// By worker.
+    pub(crate) workers: Vec<Stats>,
+    pub(crate) choices: Vec<CacheChoice>,
 }
 
 /// The connections of the first process to the others, in their order.
@@ -83,6 +95,8 @@ static DIED: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Remote {
     runtime: u32,
     ended: bool,
+    /// By process: the latest answer.
+    counts: Mutex<Vec<Counts>>,
 }
 
 /// Returns the place of this process among several; `None` if it is alone.
@@ -244,10 +258,11 @@ pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(R
     others.next += 1;
     let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
     let command = Command::Build { runtime, settings, shape: (size, workers), memory: path, bytes };
-    let replies = others.ask(&command)?;
+    let replies = others.ask(&command).into_iter().collect::<Result<Vec<_>, _>>()?;
     drop(others);
     // Dropped on an error, it drops the parts that have been built.
-    let remote = Remote { runtime, ended: false };
+    let counts = Counts { workers: vec![Stats::default(); workers], choices: Vec::new() };
+    let remote = Remote { runtime, ended: false, counts: Mutex::new(vec![counts; size - 1]) };
     for (at, reply) in replies.into_iter().enumerate() {
         match reply {
             Reply::Built(Ok(())) => {}
@@ -258,19 +273,37 @@ pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(R
     Ok((remote, join(shape, &segment)))
 }
 
+/// Returns the connections of the first process; `None` in a fork of it.
+fn others() -> Option<&'static Mutex<Others>> {
+    let own = ENDS.get().is_some_and(|(process, _)| *process == std::process::id());
+    OTHERS.get()?.as_ref().ok().filter(|_| own)
+}
+
 impl Others {
-    /// Sends a command to all, and returns their replies.
-    fn ask(&mut self, command: &Command) -> Result<Vec<Reply>, String> {
-        let died = |rank: usize| format!("process {rank} has died");
-        for (at, stream) in self.streams.iter().enumerate() {
-            write_to(stream, command).map_err(|_| died(at + 1))?;
-        }
-        let reply = |(at, replies): (usize, &Receiver<Reply>)| replies.recv().map_err(|_| died(at + 1));
-        self.replies.iter().enumerate().map(reply).collect()
+    /// Sends a command to all, and returns their replies, or errors for the processes that have died.
+    fn ask(&mut self, command: &Command) -> Vec<Result<Reply, String>> {
+        // A command that cannot be sent has no reply.
+        self.streams.iter().for_each(|stream| drop(write_to(stream, command)));
+        let died = |at: usize| format!("process {} has died", at + 1);
+        self.replies.iter().enumerate().map(|(at, replies)| replies.recv().map_err(|_| died(at))).collect()
     }
 }
 
 impl Remote {
+    /// Returns the counts of each of the other processes: of one that has died, the last ones known.
+    pub(crate) fn counts(&self) -> Vec<Counts> {
+        let Some(others) = others() else { return lock(&self.counts).clone() };
+        // Locked together, so that no older answer replaces a later one.
+        let mut known = lock(&self.counts);
+        let replies = lock(others).ask(&Command::Count { runtime: self.runtime });
+        for (known, reply) in known.iter_mut().zip(replies) {
+            if let Ok(Reply::Counted(counts)) = reply {
+                *known = counts;
+            }
+        }
+        known.clone()
+    }
+
     /// Drops the parts in the other processes. Returns the number of frames that were left there.
     pub(crate) fn end(mut self) -> i64 {
         self.end_once()
@@ -280,9 +313,9 @@ impl Remote {
         if std::mem::replace(&mut self.ended, true) {
             return 0;
         }
-        let Some(Ok(others)) = OTHERS.get() else { return 0 };
-        let replies = lock(others).ask(&Command::Drop { runtime: self.runtime }).unwrap_or_default();
-        replies.into_iter().map(|reply| if let Reply::Dropped(left) = reply { left } else { 0 }).sum()
+        let Some(others) = others() else { return 0 };
+        let replies = lock(others).ask(&Command::Drop { runtime: self.runtime });
+        replies.into_iter().map(|reply| if let Ok(Reply::Dropped(left)) = reply { left } else { 0 }).sum()
     }
 }
 
@@ -292,7 +325,7 @@ impl Drop for Remote {
     }
 }
 
-/// In another process than the first: builds and drops parts of runtimes as the first process says, and then ends the
+/// In another process than the first: builds, counts and drops parts of runtimes as the first process says, and then ends the
 /// process.
 ///
 /// # Errors
@@ -300,6 +333,7 @@ impl Drop for Remote {
 pub(crate) fn serve<R>(
     rank: usize,
     build: impl Fn(&[u8], Joined) -> Result<R, String>,
+    count: impl Fn(&R) -> Counts,
     end: impl Fn(R) -> i64,
 ) -> Result<std::convert::Infallible, String> {
     static SERVES: AtomicBool = AtomicBool::new(false);
@@ -331,6 +365,7 @@ pub(crate) fn serve<R>(
     loop {
         let reply = match read_from(&stream) {
             Ok(Command::End { code }) => exit(code),
+            Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
             Ok(Command::Drop { runtime }) => Reply::Dropped(parts.remove(&runtime).map_or(0, &end)),
             Ok(Command::Build { runtime, settings, shape: (processes, workers), memory, bytes }) => {
                 let file = OpenOptions::new().read(true).write(true).open(&memory);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// The decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays made at one place in the source, at
 /// all nodes that read elements of other nodes, and the measured times on which it based them.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CacheChoice {
     /// Where the arrays were made.

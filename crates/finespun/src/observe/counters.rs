@@ -31,6 +31,7 @@ macro_rules! counters {
         ///
         /// Calls that stayed on the stack are not counted: counting would cost more than the call.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
         pub struct Stats {
             $($(#[$doc])* pub $name: u64,)+

@@ -325,7 +325,7 @@ impl Builder {
                 let settings: Builder = postcard::from_bytes(settings).map_err(|error| error.to_string())?;
                 settings.build_part(Some(joined)).map_err(|error| error.to_string())
             };
-            match host::serve(place.rank, build, Runtime::frames_left).map_err(Error::Processes)? {}
+            match host::serve(place.rank, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
         }
         let cores = available_parallelism().map_or(1, usize::from);
         let workers = *self.workers.get_or_insert((cores / place.size).clamp(1, MAX_WORKERS));

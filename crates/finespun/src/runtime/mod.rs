@@ -26,7 +26,7 @@ pub use crate::observe::Stats;
 
 use crate::call::Task;
 #[cfg(all(feature = "processes", target_os = "linux"))]
-use crate::cluster::host::Remote;
+use crate::cluster::host::{Counts, Remote};
 use crate::frame::STACK_RESERVE;
 use crate::frame::context::try_cx;
 #[cfg(feature = "objects")]
@@ -96,9 +96,9 @@ impl Runtime {
         Builder::default()
     }
 
-    /// Returns the number of workers.
+    /// Returns the number of workers, over all processes.
     pub fn workers(&self) -> usize {
-        self.team.workers.len()
+        self.team.all_workers()
     }
 
     /// Returns the number of nodes that objects live on.
@@ -195,7 +195,7 @@ impl Runtime {
         Outside::new(Arc::clone(&self.team.external))
     }
 
-    /// Returns the sum of the workers' counters since the runtime was built.
+    /// Returns the sum of the workers' counters since the runtime was built, over all processes.
     pub fn stats(&self) -> Stats {
         let mut sum = Stats::default();
         self.worker_stats().into_iter().for_each(|stats| sum += stats);
@@ -229,18 +229,38 @@ impl Runtime {
     }
 
     /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
-    /// the places in the source where they were made.
+    /// the places in the source where they were made, over all processes.
     #[cfg(feature = "objects")]
     pub fn cache_choices(&self) -> Vec<CacheChoice> {
-        self.choices.read()
+        let all = CacheChoices::default();
+        self.choices.read().into_iter().for_each(|choice| all.add(choice));
+        self.others.iter().flat_map(Runtime::cache_choices).for_each(|choice| all.add(choice));
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        let remote = self.remote.as_ref().map(Remote::counts).unwrap_or_default();
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        remote.into_iter().flat_map(|counts| counts.choices).for_each(|choice| all.add(choice));
+        all.read()
     }
 
-    /// Returns the counters of [`stats`](Runtime::stats), worker by worker.
+    /// Returns the counters of [`stats`](Runtime::stats), worker by worker; the workers of the first process come first.
+    ///
+    /// Asks the other processes of a runtime that has several. The counters of a process that has ended are the last ones
+    /// that it has told.
     pub fn worker_stats(&self) -> Vec<Stats> {
         let stats = self.team.stats();
         #[cfg(feature = "objects")]
-        let stats = stats.into_iter().chain(self.others.iter().flat_map(Runtime::worker_stats)).collect();
+        let stats: Vec<_> = stats.into_iter().chain(self.others.iter().flat_map(Runtime::worker_stats)).collect();
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        let remote = self.remote.as_ref().map(Remote::counts).unwrap_or_default();
+        #[cfg(all(feature = "processes", target_os = "linux"))]
+        let stats = stats.into_iter().chain(remote.into_iter().flat_map(|counts| counts.workers)).collect();
         stats
+    }
+
+    /// Returns what this process tells the first one.
+    #[cfg(all(feature = "processes", target_os = "linux"))]
+    fn counts(&self) -> Counts {
+        Counts { workers: self.worker_stats(), choices: self.cache_choices() }
     }
 }
 

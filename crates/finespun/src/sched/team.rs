@@ -240,6 +240,11 @@ impl Team {
         Ok(team)
     }
 
+    /// Returns the number of workers of all processes.
+    pub(crate) fn all_workers(&self) -> usize {
+        self.part.workers as usize
+    }
+
     /// Returns whether this process is a fork of the process that has the team's threads.
     pub(crate) fn forked(&self) -> bool {
         std::process::id() != self.process
