@@ -79,6 +79,20 @@ impl TestSettings for Builder {
     }
 }
 
+/// Faults of a [`Runtime`] for tests.
+#[cfg(feature = "processes")]
+pub trait TestFaults {
+    /// Ends all runs as if process `rank` had died: for runtimes that [`processes`](TestSettings::processes) has built.
+    fn lose_process(&self, rank: usize);
+}
+
+#[cfg(feature = "processes")]
+impl TestFaults for Runtime {
+    fn lose_process(&self, rank: usize) {
+        Runtime::lose_process(self, rank);
+    }
+}
+
 /// Counts of a [`Runtime`] for tests.
 pub trait TestCounts {
     /// Ends the runtime and returns the number of frames that are still in use. Continuations that outlive their

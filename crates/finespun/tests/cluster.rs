@@ -2,8 +2,12 @@
 
 mod common;
 
+#[cfg(feature = "processes")]
+use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(feature = "processes")]
+use std::time::Duration;
 
 use common::within_a_minute;
 use finespun::objects::{Replicated, suspend_with};
@@ -307,5 +311,63 @@ fn statistics_are_those_of_all_processes() {
         after.iter().for_each(|stats| sum += *stats);
         // Workers that search for work count on.
         assert_eq!(runtime.stats().frames, sum.frames);
+    });
+}
+
+/// Calls everywhere, without an end.
+#[task]
+async fn busy(_: u64) -> u64 {
+    let all = counters().await;
+    for turn in 0.. {
+        for counter in &all {
+            counter.add(1).await;
+        }
+        let (first, rest) = (all[turn % all.len()], all.clone());
+        first.last(rest).await;
+        all[0].add(1).oneway().await;
+    }
+    0
+}
+
+#[task]
+async fn busy_everywhere() {
+    everywhere(busy, 0).await;
+}
+
+/// Checks that `ended` is the death of process `rank`.
+#[cfg(feature = "processes")]
+fn check_death<T: std::fmt::Debug>(ended: Result<T, RunError>, rank: usize) {
+    match ended {
+        Err(RunError::ProcessDied(died)) => {
+            assert_eq!(died.rank, rank);
+            let text = died.to_string();
+            let (processes, pid) = (died.processes, std::process::id());
+            assert!(text.starts_with(&format!("process {rank} of {processes} (pid {pid}) has died")), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A process dies while runs are busy, wait, and have been cancelled but not ended everywhere.
+#[cfg(feature = "processes")]
+#[test]
+fn every_run_ends_when_a_process_dies() {
+    let times = AtomicUsize::new(0);
+    over_processes(move |runtime| {
+        let after = Duration::from_micros(1 << (times.fetch_add(1, Ordering::Relaxed) % 16));
+        std::thread::scope(|scope| {
+            let busy = scope.spawn(|| runtime.try_run(busy_everywhere()));
+            // No deadlock is found while the other run is busy.
+            let waits = scope.spawn(|| runtime.try_run(never_released()));
+            scope.spawn(|| (0..4).for_each(|_| drop(runtime.spawn(busy_everywhere()))));
+            std::thread::sleep(after);
+            runtime.lose_process(1);
+            check_death(busy.join().unwrap(), 1);
+            check_death(waits.join().unwrap(), 1);
+        });
+        check_death(runtime.try_run(count()), 1);
+        let again = std::panic::catch_unwind(AssertUnwindSafe(|| runtime.run(count()))).unwrap_err();
+        assert!(again.downcast_ref::<String>().unwrap().contains("process 1 of"));
+        assert_eq!(runtime.worker_stats().len(), runtime.workers());
     });
 }

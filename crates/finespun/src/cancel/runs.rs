@@ -6,6 +6,8 @@
 //! proceeds leaf first: a frame that waits for children is destroyed when its last child has ended (a waiter outlives
 //! the frames that may borrow from it).
 
+#[cfg(feature = "processes")]
+use std::fmt;
 use std::sync::PoisonError;
 #[cfg(feature = "simulation")]
 use std::time::Duration;
@@ -67,6 +69,33 @@ pub(crate) enum Cause {
         node: usize,
         at: Duration,
     },
+    /// Another process of the runtime has died.
+    #[cfg(feature = "processes")]
+    ProcessDied(ProcessDied),
+}
+
+/// A process of a runtime over several processes that has ended before the others.
+#[cfg(feature = "processes")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct ProcessDied {
+    /// The number of the process, from 0.
+    pub rank: usize,
+    /// The number of processes.
+    pub processes: usize,
+    /// The system's number of the process.
+    pub pid: u32,
+}
+
+#[cfg(feature = "processes")]
+impl fmt::Display for ProcessDied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProcessDied { rank, processes, pid } = self;
+        write!(
+            f,
+            "process {rank} of {processes} (pid {pid}) has died: it crashed, or was killed (by the system, if memory was short)"
+        )
+    }
 }
 
 /// Why a run's tasks could not end, and a line for each of their waits.
@@ -399,9 +428,14 @@ impl Run {
 
     /// Collects the lines that `describe` adds to a report, without cancelling the run.
     pub(crate) fn lines(&self, describe: impl FnOnce()) -> Vec<String> {
-        *lock(&self.report) = Some(Report { cause: Cause::Deadlock, waits: Vec::new() });
+        let before = lock(&self.report).replace(Report { cause: Cause::Deadlock, waits: Vec::new() });
         describe();
-        self.report().map(|report| report.waits).unwrap_or_default()
+        let mut report = lock(&self.report);
+        match &*report {
+            // Another thread has given the run up since.
+            Some(Report { cause, .. }) if *cause != Cause::Deadlock => Vec::new(),
+            _ => std::mem::replace(&mut *report, before).map(|report| report.waits).unwrap_or_default(),
+        }
     }
 
     /// Takes the report of a run that could not go on.

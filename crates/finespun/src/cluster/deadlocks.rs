@@ -13,6 +13,7 @@ use super::control::{Control, Said, Why};
 use super::rest::{Rest, Step};
 use crate::atomics::{Ordering, lock_std as lock};
 use crate::cancel::runs::Run;
+use crate::sched::peers::Peers;
 use crate::sched::team::Team;
 
 /// What one process knows about rest.
@@ -116,6 +117,9 @@ impl Cluster {
     }
 
     pub(super) fn all_parked(&self, team: &Team) -> bool {
+        if self.is_cut_off() {
+            return false;
+        }
         let mut state = lock(&self.state);
         let now = Instant::now();
         if state.deadlocks.again.take_if(|again| *again <= now).is_some() {

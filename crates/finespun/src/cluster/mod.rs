@@ -22,7 +22,9 @@ use std::time::Duration;
 
 use crate::atomics::lock_std as lock;
 use crate::atomics::{AtomicBool, AtomicU64, Ordering};
-use crate::cancel::runs::Run;
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
+use crate::cancel::runs::{CompletionCallback, Run};
 use crate::cancel::teams::GroupName;
 use crate::fabric::placed::{Placement, Segment};
 use crate::fabric::processes::{self, Link, Watch, links};
@@ -79,6 +81,8 @@ pub(crate) struct Cluster {
     arrivals: Watch,
     /// Whether the link waits for room.
     holds: AtomicBool,
+    /// Set when another process has died: this one exchanges no messages any more.
+    cut_off: AtomicBool,
     /// Messages to and from other processes that the detection of rest counts.
     sent: AtomicU64,
     received: AtomicU64,
@@ -116,6 +120,7 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         arrivals: link.watch(),
         link: Mutex::new(link),
         holds: AtomicBool::new(false),
+        cut_off: AtomicBool::new(false),
         sent: AtomicU64::new(0),
         received: AtomicU64::new(0),
         handling: Mutex::new(()),
@@ -129,6 +134,12 @@ impl Cluster {
     pub(crate) fn set_team(&self, team: &Arc<Team>) {
         let first = self.team.set(Arc::downgrade(team));
         debug_assert!(first.is_ok(), "a cluster has one team");
+        #[cfg(feature = "processes")]
+        {
+            // Either `process_died` finds the team, or this finds the process.
+            let died = lock(&self.state).runs.died();
+            died.into_iter().for_each(|died| self.end_all(team, died));
+        }
     }
 
     /// Returns the workers of this process.
@@ -141,6 +152,9 @@ impl Cluster {
     }
 
     fn send(&self, to: usize, control: &Control) {
+        if self.is_cut_off() {
+            return;
+        }
         if control.counts() {
             // Release: before the message can be received.
             self.sent.fetch_add(1, Ordering::Release);
@@ -209,7 +223,15 @@ impl Peers for Cluster {
         self.bells.set_asleep(self.shape.workers_of(self.shape.rank).start + worker, asleep);
     }
 
+    fn is_cut_off(&self) -> bool {
+        // Acquire: pairs with the Release in `end_all`.
+        self.cut_off.load(Ordering::Acquire)
+    }
+
     fn waits(&self) -> bool {
+        if self.is_cut_off() {
+            return false;
+        }
         self.arrivals.waits() || self.holds.load(Ordering::Relaxed)
     }
 
@@ -267,8 +289,13 @@ impl Peers for Cluster {
         Cluster::group_ended(self, number, uses);
     }
 
-    fn cancelled(&self, team: &Team, run: &Run) {
-        Cluster::cancelled(self, team, run);
+    fn cancelled(&self, team: &Team, run: &Run) -> Option<CompletionCallback> {
+        Cluster::cancelled(self, team, run)
+    }
+
+    #[cfg(feature = "processes")]
+    fn process_died(&self, team: &Team, died: ProcessDied) {
+        Cluster::end_all(self, team, died);
     }
 
     fn ended(&self, team: &Team, run: &Run) {

@@ -12,12 +12,17 @@ use std::sync::{Arc, Weak};
 
 use super::Cluster;
 use super::control::{Control, Exhausted, Why};
+#[cfg(feature = "processes")]
+use crate::atomics::Ordering;
 use crate::atomics::lock_std as lock;
-use crate::cancel::runs::Run;
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
+use crate::cancel::runs::{CompletionCallback, Run};
 use crate::frame::budget::FrameMemory;
 use crate::frame::{Payload, quietly};
 use crate::message::wire::{Reader, Writer};
 use crate::object::error::{known, read_payload, write_payload};
+use crate::sched::peers::Peers;
 use crate::sched::team::Team;
 
 /// The runs that one process knows.
@@ -29,11 +34,27 @@ pub(super) struct Runs {
     ended: BTreeSet<u32>,
     /// The runs of `live` that the leader has ended. At the leader: in how many processes the run has not ended yet.
     ending: HashMap<u32, usize>,
+    /// The process that has died.
+    #[cfg(feature = "processes")]
+    died: Option<ProcessDied>,
 }
 
 impl Runs {
+    /// Returns the process that has died.
+    #[cfg(feature = "processes")]
+    pub(super) fn died(&self) -> Option<ProcessDied> {
+        self.died
+    }
+
     pub(super) fn new() -> Runs {
-        Runs { live: HashMap::new(), ended_before: 1, ended: BTreeSet::new(), ending: HashMap::new() }
+        Runs {
+            live: HashMap::new(),
+            ended_before: 1,
+            ended: BTreeSet::new(),
+            ending: HashMap::new(),
+            #[cfg(feature = "processes")]
+            died: None,
+        }
     }
 }
 
@@ -47,7 +68,7 @@ impl Cluster {
         if let Some(run) = runs.live.get(&name) {
             return Some(run.number);
         }
-        if self.leads() || name < runs.ended_before || runs.ended.contains(&name) {
+        if self.leads() || self.is_cut_off() || name < runs.ended_before || runs.ended.contains(&name) {
             return None;
         }
         let run = team.begin_joined(name);
@@ -62,7 +83,7 @@ impl Cluster {
     }
 
     pub(super) fn defers(&self, run: &Run, exhausted: Option<&FrameMemory>) -> bool {
-        if self.leads() || lock(&self.state).runs.ending.contains_key(&run.name) {
+        if self.leads() || self.is_cut_off() || lock(&self.state).runs.ending.contains_key(&run.name) {
             return false;
         }
         self.send(0, &Control::Cancel { run: run.name, why: why(run, exhausted) });
@@ -97,13 +118,54 @@ impl Cluster {
         team.cancel(&run);
     }
 
-    pub(super) fn cancelled(&self, team: &Team, run: &Run) {
+    pub(super) fn cancelled(&self, team: &Team, run: &Run) -> Option<CompletionCallback> {
+        if !self.leads() {
+            return None;
+        }
         let mut state = lock(&self.state);
-        if self.leads() {
-            state.deadlocks.forget(run.name);
-            state.runs.ending.insert(run.name, self.shape.processes - 1);
+        state.deadlocks.forget(run.name);
+        // Under the lock, under which `end_all` takes the runs that the others have not ended.
+        if self.is_cut_off() {
             drop(state);
-            self.send_down(&Control::End { run: run.name, live: team.first_run().unwrap_or(run.name) });
+            return run.leave();
+        }
+        state.runs.ending.insert(run.name, self.shape.processes - 1);
+        drop(state);
+        self.send_down(&Control::End { run: run.name, live: team.first_run().unwrap_or(run.name) });
+        None
+    }
+
+    /// Another process has died.
+    #[cfg(all(feature = "processes", target_os = "linux"))]
+    pub(super) fn process_died(&self, died: ProcessDied) {
+        let mut state = lock(&self.state);
+        state.runs.died = Some(died);
+        drop(state);
+        if let Some(team) = self.team.get().and_then(Weak::upgrade) {
+            self.end_all(&team, died);
+        }
+    }
+
+    /// Another process has died: ends all runs here, without the other processes.
+    #[cfg(feature = "processes")]
+    pub(super) fn end_all(&self, team: &Team, died: ProcessDied) {
+        let mut state = lock(&self.state);
+        // Release: pairs with the Acquire in `is_cut_off`.
+        if self.cut_off.swap(true, Ordering::Release) {
+            return;
+        }
+        let ending = std::mem::take(&mut state.runs.ending);
+        let runs: Vec<_> = state.runs.live.values().cloned().collect();
+        drop(state);
+        team.process_died(died);
+        for run in runs {
+            // At the leader, the count of a run that is cancelled, until it has ended elsewhere. At another process, the
+            // count with which the run began here, unless the leader has ended the run.
+            if self.leads() == ending.contains_key(&run.name)
+                && let Some(callback) = run.leave()
+            {
+                quietly(callback);
+            }
         }
     }
 

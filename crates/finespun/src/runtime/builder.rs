@@ -84,7 +84,13 @@ pub enum Fabric {
     /// }
     /// ```
     ///
-    /// If a process dies, all others end, with a line on standard error and exit code 1.
+    /// If a process dies, the other ones that serve end at once, with a line on standard error and exit code 1. In the first
+    /// process, the runs in progress and all later ones end with
+    /// [`RunError::ProcessDied`](super::RunError::ProcessDied), and no more such runtimes can be built. If the first process
+    /// dies, the others end in the same way.
+    ///
+    /// A process that serves ignores Ctrl-C. After a request to terminate (SIGTERM), it ends with a delay of one second:
+    /// launchers and terminals send these signals to all processes, and the first one decides.
     #[cfg(all(feature = "processes", target_os = "linux"))]
     Processes,
 }
@@ -325,7 +331,7 @@ impl Builder {
                 let settings: Builder = postcard::from_bytes(settings).map_err(|error| error.to_string())?;
                 settings.build_part(Some(joined)).map_err(|error| error.to_string())
             };
-            match host::serve(place.rank, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
+            match host::serve(place, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
         }
         let cores = available_parallelism().map_or(1, usize::from);
         let workers = *self.workers.get_or_insert((cores / place.size).clamp(1, MAX_WORKERS));

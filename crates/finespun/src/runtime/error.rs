@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
 use crate::frame::Payload;
 use crate::frame::budget::FrameMemory;
 use crate::frame::origin::{Origin, open};
@@ -103,6 +105,10 @@ pub enum RunError {
          `Continuation::external`, `outside` or `Runtime::outside`\n  {}", .0.join("\n  ")
     )]
     Deadlock(Vec<String>),
+    /// A process of a runtime over several processes has died: see [`Fabric::Processes`](super::Fabric::Processes).
+    #[cfg(feature = "processes")]
+    #[error("{0}")]
+    ProcessDied(ProcessDied),
     /// A node of a simulated machine has died: see [`Machine::dies`](crate::simulation::Machine::dies).
     #[cfg(feature = "simulation")]
     #[error("node {node} died after {at:?} of virtual time{}{}", if .waits.is_empty() { "" } else { "\n  " }, .waits.join("\n  "))]

@@ -9,6 +9,8 @@ mod root;
 mod schema;
 mod spawned;
 
+#[cfg(feature = "processes")]
+pub use crate::cancel::runs::ProcessDied;
 pub use crate::frame::budget::FrameMemory;
 pub use builder::{Builder, Fabric};
 pub use error::{Error, Panic, RunError};
@@ -137,7 +139,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`],
-    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], `RunError::NodeDied`, [`RunError::Forked`],
+    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], `RunError::NodeDied`, `RunError::ProcessDied`,
+    /// [`RunError::Forked`],
     /// [`RunError::Exited`] if a task called [`exit`](crate::group::exit), [`RunError::Cancelled`] if the run was
     /// cancelled.
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
@@ -187,6 +190,18 @@ impl Runtime {
         #[cfg(all(feature = "processes", target_os = "linux"))]
         let own = own + self.remote.take().map_or(0, Remote::end);
         own
+    }
+
+    /// See [`TestFaults::lose_process`](crate::testing::TestFaults::lose_process).
+    #[cfg(feature = "processes")]
+    pub(crate) fn lose_process(&self, rank: usize) {
+        let died = ProcessDied { rank, processes: self.others.len() + 1, pid: std::process::id() };
+        let teams = std::iter::once(&self.team).chain(self.others.iter().map(|other| &other.team));
+        for team in teams {
+            if let Some(peers) = &team.peers {
+                peers.process_died(team, died);
+            }
+        }
     }
 
     /// Like [`outside`](crate::tasks::outside), from a thread that runs no task of this runtime: as long as the

@@ -147,6 +147,8 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
             (Some(Report { cause: Cause::NodeDied { node, at }, waits }), _) => {
                 RunError::NodeDied { node, at, waits: summary(waits) }
             }
+            #[cfg(feature = "processes")]
+            (Some(Report { cause: Cause::ProcessDied(died), .. }), _) => RunError::ProcessDied(died),
             (None, Some(code)) => RunError::Exited(code),
             (None, None) => RunError::Cancelled,
         }),

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::team::Team;
-use crate::cancel::runs::Run;
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
+use crate::cancel::runs::{CompletionCallback, Run};
 use crate::cancel::teams::GroupName;
 use crate::frame::budget::FrameMemory;
 use crate::sim::Waited;
@@ -104,8 +106,16 @@ pub(crate) trait Peers: Send + Sync {
     fn group_ended(&self, number: u32, uses: u64);
 
     /// Called once for a run that is cancelled and has not ended here. In the process that leads, the run counts one
-    /// more until the run has ended in all others.
-    fn cancelled(&self, team: &Team, run: &Run);
+    /// more until the run has ended in all others: if it has ended by this call, returns its completion callback.
+    #[must_use]
+    fn cancelled(&self, team: &Team, run: &Run) -> Option<CompletionCallback>;
+
+    /// Returns whether another process has died.
+    fn is_cut_off(&self) -> bool;
+
+    /// Another process has died: no message is sent or received any more, and all runs end here.
+    #[cfg(feature = "processes")]
+    fn process_died(&self, team: &Team, died: ProcessDied);
 
     /// Called when a run has ended here and been removed.
     fn ended(&self, team: &Team, run: &Run);

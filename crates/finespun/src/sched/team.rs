@@ -9,6 +9,8 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
 use crate::cancel::groups::{Groups, Members, Policy};
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{Cause, Run};
 use crate::cancel::teams::{self, Externals, GroupName};
 use crate::frame::budget::{self, Budget, FrameMemory};
@@ -177,7 +179,7 @@ struct Runs {
     next: u32,
     /// Number of runs begun.
     begun: u64,
-    /// Why no run can end any more, if a node of a simulated machine has died.
+    /// Why no run can end any more, if a node of a simulated machine or another process has died.
     given_up: Option<Cause>,
 }
 
@@ -370,6 +372,11 @@ impl Team {
         self.peers.as_ref().is_some_and(|peers| peers.waits())
     }
 
+    /// Returns whether another process of the runtime has died.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| peers.is_cut_off())
+    }
+
     /// Wakes each parked worker that has a pending message. Necessary because a sender checks without a fence whether
     /// its receiver is parked.
     pub(crate) fn wake_for_messages(&self) {
@@ -426,8 +433,17 @@ impl Team {
         self.cancel_by(run, mark, count);
     }
 
+    /// Cancels all runs, also those that begin later, because another process of the runtime has died.
+    #[cfg(feature = "processes")]
+    pub(crate) fn process_died(&self, died: ProcessDied) {
+        let cause = Cause::ProcessDied(died);
+        for run in self.give_up(cause) {
+            self.cancel_for(&run, cause);
+        }
+    }
+
     /// Cancels a run whose tasks cannot end. Returns whether it was not cancelled before.
-    #[cfg(feature = "simulation")]
+    #[cfg(any(feature = "simulation", feature = "processes"))]
     pub(super) fn cancel_for(&self, run: &Run, cause: Cause) -> bool {
         self.cancel_with(run, || run.mark_given_up(cause))
     }
@@ -445,9 +461,9 @@ impl Team {
             in_flight() || self.peers.is_some()
         };
         let held = usize::from(self.peers.as_ref().is_some_and(|peers| peers.leads()));
-        let (first, ended) = run.cancel(self.workers.len(), held, mark, awaits_sweeps);
+        let (first, mut ended) = run.cancel(self.workers.len(), held, mark, awaits_sweeps);
         if in_progress && let Some(peers) = &self.peers {
-            peers.cancelled(self, run);
+            ended = ended.or(peers.cancelled(self, run));
         }
         // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
@@ -537,7 +553,7 @@ impl Team {
     }
 
     /// Lets every later run end at once, for this cause. Returns the runs so far that have not ended.
-    #[cfg(feature = "simulation")]
+    #[cfg(any(feature = "simulation", feature = "processes"))]
     pub(super) fn give_up(&self, cause: Cause) -> Vec<Arc<Run>> {
         let mut runs = lock(&self.runs);
         runs.given_up = Some(cause);

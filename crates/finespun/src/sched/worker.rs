@@ -467,7 +467,7 @@ impl Worker<'_> {
         self.check_simulation();
         self.entry.host().rest();
         if self.entry.host().is_stuck() {
-            if self.team.idle.is_shut_down() {
+            if self.team.idle.is_shut_down() || self.team.is_cut_off() {
                 return false;
             }
             // The receiver may need this core.
@@ -518,7 +518,9 @@ impl Worker<'_> {
     /// Returns whether a message or an inbox frame waits for this worker, which no other worker can take.
     fn addressed(&self) -> bool {
         let entry = self.entry;
-        entry.host().any() || !entry.inbox.is_empty() || self.team.peers_wait()
+        // Messages to a process that has died wait for ever.
+        let any = entry.host().any() && !(entry.host().is_stuck() && self.team.is_cut_off());
+        any || !entry.inbox.is_empty() || self.team.peers_wait()
     }
 
     /// Spins for `spin`, or until work is visible. Returns whether it is.

@@ -1,0 +1,255 @@
+//! The first process: connects the others, and has them build, count and drop their parts.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, OnceLock, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+
+use super::{ARRIVAL, Command, Counts, Reply, address, map, own_user, read_from, write_to};
+use crate::atomics::lock_std as lock;
+use crate::cancel::runs::ProcessDied;
+use crate::cluster::{Cluster, Joined, Shape, join};
+use crate::message::identity;
+use crate::observe::Stats;
+
+/// The connections of the first process to the others, in their order.
+struct Others {
+    streams: Vec<UnixStream>,
+    replies: Vec<Receiver<Reply>>,
+    next: u32,
+}
+
+/// The connections of the first process.
+static OTHERS: OnceLock<Result<Mutex<Others>, String>> = OnceLock::new();
+
+/// The process that leads, and not a fork of it.
+static LEADER: OnceLock<u32> = OnceLock::new();
+/// Streams for [`Command::End`], beside those of [`OTHERS`], which a thread may use at the time.
+static ENDS: Mutex<Vec<UnixStream>> = Mutex::new(Vec::new());
+/// Set when the first process begins to end the others.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The first process that has died, of the others.
+static DIED: OnceLock<ProcessDied> = OnceLock::new();
+/// This process's parts of the runtimes, which learn that a process has died.
+static PARTS: Mutex<Vec<Weak<Cluster>>> = Mutex::new(Vec::new());
+
+/// The parts of a runtime in other processes.
+pub(crate) struct Remote {
+    runtime: u32,
+    ended: bool,
+    /// By process: the latest answer.
+    counts: Mutex<Vec<Counts>>,
+}
+
+/// Connects the first process with the others.
+fn lead(size: usize) -> Result<Mutex<Others>, String> {
+    // Only this thread sets it.
+    if LEADER.set(std::process::id()).is_ok() {
+        // SAFETY: the function neither unwinds nor calls `exit`.
+        unsafe { libc::atexit(end_others) };
+    }
+    let others = meet(size);
+    if others.is_err() {
+        end(1, None);
+    }
+    others.map(Mutex::new)
+}
+
+/// Waits until all others have connected.
+fn meet(size: usize) -> Result<Others, String> {
+    let listener = UnixListener::bind_addr(&address()?).map_err(|error| {
+        format!("this process cannot listen for the others ({error}): is another first process of this job running?")
+    })?;
+    listener.set_nonblocking(true).map_err(|error| format!("this process cannot listen for the others: {error}"))?;
+    let own_build = identity::build();
+    let mut others: Vec<Option<(UnixStream, Receiver<Reply>)>> = (0..size).map(|_| None).collect();
+    let start = Instant::now();
+    while let Some(missing) = others.iter().skip(1).position(Option::is_none) {
+        if let Some(died) = DIED.get() {
+            return Err(died.to_string());
+        }
+        let Ok((stream, _)) = listener.accept() else {
+            if start.elapsed() > ARRIVAL {
+                let missing = missing + 1;
+                return Err(format!(
+                    "process {missing} has not built its runtime within {ARRIVAL:?}: all processes must execute the same program"
+                ));
+            }
+            thread::sleep(Duration::from_millis(1));
+            continue;
+        };
+        // Any user may connect.
+        let Ok(pid) = own_user(&stream) else { continue };
+        let (rank, replies) = greet(&stream, pid, size, own_build)?;
+        match others.get_mut(rank) {
+            Some(place @ None) => *place = Some((stream, replies)),
+            _ => return Err(format!("two processes say that they are process {rank}")),
+        }
+    }
+    let (streams, replies) = others.into_iter().flatten().unzip();
+    Ok(Others { streams, replies, next: 0 })
+}
+
+/// Returns the rank of a process that has connected, and its replies.
+fn greet(stream: &UnixStream, pid: u32, size: usize, own_build: u32) -> Result<(usize, Receiver<Reply>), String> {
+    let failed = |error: io::Error| format!("this process cannot listen to the others: {error}");
+    stream.set_nonblocking(false).map_err(failed)?;
+    stream.set_read_timeout(Some(ARRIVAL)).map_err(failed)?;
+    let Ok(Reply::Arrived { rank: rank @ 1.., build }) = read_from(stream) else {
+        return Err(format!("a process (pid {pid}) has ended while it connected to this one"));
+    };
+    stream.set_read_timeout(None).map_err(failed)?;
+    // Ended like the others if it is refused.
+    lock(&ENDS).push(stream.try_clone().map_err(failed)?);
+    if build != own_build {
+        return Err(format!(
+            "processes 0 and {rank} execute different builds of the program: start the same file in all"
+        ));
+    }
+    let (stream, (sender, replies)) = (stream.try_clone().map_err(failed)?, channel());
+    let process = ProcessDied { rank, processes: size, pid };
+    let hear = move || pass_on(process, &stream, &sender);
+    thread::Builder::new().name(format!("finespun-process-{rank}")).spawn(hear).map_err(failed)?;
+    Ok((rank, replies))
+}
+
+/// Passes on the replies of a process, until it dies.
+fn pass_on(process: ProcessDied, stream: &UnixStream, to: &Sender<Reply>) {
+    while let Ok(reply) = read_from(stream) {
+        if to.send(reply).is_err() {
+            return;
+        }
+    }
+    // Relaxed: only the value counts.
+    if ENDING.load(Ordering::Relaxed) || DIED.set(process).is_err() {
+        return;
+    }
+    end(1, Some(process));
+    // A part that is added later is not built: see `build`.
+    let parts: Vec<_> = lock(&PARTS).iter().filter_map(Weak::upgrade).collect();
+    parts.iter().for_each(|part| part.process_died(process));
+}
+
+/// Ends the other processes with this code.
+fn end(code: i32, died: Option<ProcessDied>) {
+    let ends = lock(&ENDS);
+    ends.iter().for_each(|stream| drop(write_to(stream, &Command::End { code, died })));
+}
+
+/// Ends the other processes when this one ends.
+extern "C" fn end_others() {
+    if own_process() {
+        ENDING.store(true, Ordering::Relaxed);
+        end(i32::from(DIED.get().is_some()), None);
+    }
+}
+
+/// Returns whether this is the first process, and not a fork of it.
+fn own_process() -> bool {
+    LEADER.get().is_some_and(|process| *process == std::process::id())
+}
+
+/// In the first process: builds the parts of a runtime in all others, and joins it.
+///
+/// # Errors
+/// If a process does not arrive, has died or cannot build its part, or the memory cannot be made.
+pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(Remote, Joined), String> {
+    let others = OTHERS.get_or_init(|| lead(size)).as_ref().map_err(String::clone)?;
+    if !own_process() {
+        return Err("this process is a fork of the first process: build the runtime there".to_owned());
+    }
+    let mut others = lock(others);
+    let shape = Shape { processes: size, workers, rank: 0 };
+    let bytes = shape.segment_bytes();
+    let no_memory = |error: rustix::io::Errno| {
+        format!("{bytes} bytes of memory cannot be shared by the processes ({error}): use fewer workers")
+    };
+    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(no_memory)?);
+    fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(no_memory)?;
+    let segment = map(&memory, bytes)?;
+    let runtime = others.next;
+    others.next += 1;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
+    let command = Command::Build { runtime, settings, shape: (size, workers), memory: path, bytes };
+    let replies = others.ask(&command).into_iter().collect::<Result<Vec<_>, _>>()?;
+    drop(others);
+    // Dropped on an error, it drops the parts that have been built.
+    let counts = Counts { workers: vec![Stats::default(); workers], choices: Vec::new() };
+    let remote = Remote { runtime, ended: false, counts: Mutex::new(vec![counts; size - 1]) };
+    for (at, reply) in replies.into_iter().enumerate() {
+        match reply {
+            Reply::Built(Ok(())) => {}
+            Reply::Built(Err(error)) => return Err(format!("process {}: {error}", at + 1)),
+            _ => return Err(format!("process {} gives a wrong answer", at + 1)),
+        }
+    }
+    let joined = join(shape, &segment);
+    let mut parts = lock(&PARTS);
+    parts.retain(|part| part.strong_count() > 0);
+    parts.push(joined.0.me.clone());
+    drop(parts);
+    match DIED.get() {
+        Some(died) => Err(died.to_string()),
+        None => Ok((remote, joined)),
+    }
+}
+
+/// Returns the connections of the first process; `None` in a fork of it.
+fn others() -> Option<&'static Mutex<Others>> {
+    OTHERS.get()?.as_ref().ok().filter(|_| own_process())
+}
+
+impl Others {
+    /// Sends a command to all, and returns their replies, or errors for the processes that have died.
+    fn ask(&mut self, command: &Command) -> Vec<Result<Reply, String>> {
+        // A command that cannot be sent has no reply.
+        self.streams.iter().for_each(|stream| drop(write_to(stream, command)));
+        let died =
+            |at: usize| DIED.get().map_or_else(|| format!("process {} has died", at + 1), ProcessDied::to_string);
+        self.replies.iter().enumerate().map(|(at, replies)| replies.recv().map_err(|_| died(at))).collect()
+    }
+}
+
+impl Remote {
+    /// Returns the counts of each of the other processes: of one that has died, the last ones known.
+    pub(crate) fn counts(&self) -> Vec<Counts> {
+        let Some(others) = others() else { return lock(&self.counts).clone() };
+        // Locked together, so that no older answer replaces a later one.
+        let mut known = lock(&self.counts);
+        let replies = lock(others).ask(&Command::Count { runtime: self.runtime });
+        for (known, reply) in known.iter_mut().zip(replies) {
+            if let Ok(Reply::Counted(counts)) = reply {
+                *known = counts;
+            }
+        }
+        known.clone()
+    }
+
+    /// Drops the parts in the other processes. Returns the number of frames that were left there.
+    pub(crate) fn end(mut self) -> i64 {
+        self.end_once()
+    }
+
+    fn end_once(&mut self) -> i64 {
+        if std::mem::replace(&mut self.ended, true) {
+            return 0;
+        }
+        let Some(others) = others() else { return 0 };
+        let replies = lock(others).ask(&Command::Drop { runtime: self.runtime });
+        replies.into_iter().map(|reply| if let Ok(Reply::Dropped(left)) = reply { left } else { 0 }).sum()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.end_once();
+    }
+}

@@ -1,0 +1,142 @@
+//! Another process than the first: builds, counts and drops parts of runtimes as the first process says, until it ends.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::fd::IntoRawFd;
+use std::os::unix::net::UnixStream;
+use std::process::exit;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use finespun_mpi::launcher::Launched;
+
+use super::{ARRIVAL, Command, Counts, Reply, address, map, own_user, read_from, write_to};
+use crate::cancel::runs::ProcessDied;
+use crate::cluster::{Joined, Shape, join};
+use crate::message::identity;
+
+/// Time that the first process has to end this one after a request to terminate.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Serves the first process, and then ends this one.
+///
+/// # Errors
+/// If the first process cannot be reached.
+pub(crate) fn serve<R>(
+    place: &Launched,
+    build: impl Fn(&[u8], Joined) -> Result<R, String>,
+    count: impl Fn(&R) -> Counts,
+    end: impl Fn(R) -> i64,
+) -> Result<Infallible, String> {
+    static SERVES: AtomicBool = AtomicBool::new(false);
+    // Relaxed: only the first caller continues. It ends the process.
+    if SERVES.swap(true, Ordering::Relaxed) {
+        loop {
+            thread::park();
+        }
+    }
+    let failed = |error: io::Error| format!("this process cannot serve process 0: {error}");
+    leave_signals_to_the_first().map_err(failed)?;
+    // Before this process connects: the first one then waits for its message.
+    let own_build = identity::build();
+    let (stream, pid) = connect()?;
+    let rank = place.rank;
+    let first = ProcessDied { rank: 0, processes: place.size, pid };
+    let (sender, commands) = channel();
+    write_to(&stream, &Reply::Arrived { rank, build: own_build }).map_err(|_| first.to_string())?;
+    let reader = stream.try_clone().map_err(failed)?;
+    let read = move || read_commands(&reader, rank, first, &sender);
+    thread::Builder::new().name("finespun-first".to_owned()).spawn(read).map_err(failed)?;
+    let mut parts = HashMap::new();
+    loop {
+        let reply = match commands.recv() {
+            Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
+            Ok(Command::Drop { runtime }) => Reply::Dropped(parts.remove(&runtime).map_or(0, &end)),
+            Ok(Command::Build { runtime, settings, shape: (processes, workers), memory, bytes }) => {
+                let file = OpenOptions::new().read(true).write(true).open(&memory);
+                let file = file.map_err(|error| format!("the memory of process 0 cannot be opened: {error}"));
+                let built = file.and_then(|file| map(&file, bytes)).and_then(|segment| {
+                    parts.insert(runtime, build(&settings, join(Shape { processes, workers, rank }, &segment))?);
+                    Ok(())
+                });
+                Reply::Built(built)
+            }
+            // The thread that reads ends the process.
+            Ok(Command::End { .. }) | Err(_) => {
+                thread::park();
+                continue;
+            }
+        };
+        // If the first process has died, the thread that reads learns it, too.
+        drop(write_to(&stream, &reply));
+    }
+}
+
+/// Connects to the first process. Returns its id, too.
+fn connect() -> Result<(UnixStream, u32), String> {
+    let address = address()?;
+    let start = Instant::now();
+    loop {
+        match UnixStream::connect_addr(&address).and_then(|stream| own_user(&stream).map(|pid| (stream, pid))) {
+            Ok(connected) => return Ok(connected),
+            Err(error) if start.elapsed() > ARRIVAL => {
+                return Err(format!(
+                    "process 0 has not built its runtime within {ARRIVAL:?} ({error}): all processes must execute the same program"
+                ));
+            }
+            Err(_) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// Passes on the commands of the first process, until it ends this one, or has died. Not the thread that serves, which may
+/// wait for the first process while it builds or drops a part.
+fn read_commands(stream: &UnixStream, rank: usize, first: ProcessDied, to: &Sender<Command>) {
+    let end = |died| -> ! {
+        eprintln!("finespun: {died}; process {rank} ends, too");
+        exit(1);
+    };
+    loop {
+        match read_from(stream) {
+            Ok(Command::End { died: Some(died), .. }) => end(died),
+            Ok(Command::End { code, died: None }) => exit(code),
+            Ok(command) => drop(to.send(command)),
+            Err(_) => end(first),
+        }
+    }
+}
+
+/// Lets the first process decide what Ctrl-C and a request to terminate mean, which launchers and terminals send to all
+/// processes: this process ignores the former, and gives the first one time to end it after the latter.
+fn leave_signals_to_the_first() -> io::Result<()> {
+    let (mut asked, asks) = UnixStream::pair()?;
+    TERMINATED.store(asks.into_raw_fd(), Ordering::Relaxed);
+    let wait = move || {
+        if asked.read_exact(&mut [0]).is_ok() {
+            thread::sleep(GRACE);
+            // SAFETY: the default action needs no handler.
+            unsafe { libc::signal(libc::SIGTERM, libc::SIG_DFL) };
+            // SAFETY: ends the process.
+            unsafe { libc::raise(libc::SIGTERM) };
+        }
+    };
+    thread::Builder::new().name("finespun-signals".to_owned()).spawn(wait)?;
+    // SAFETY: no handler is replaced that this process needs: it does nothing but serve from here on.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    let handler: extern "C" fn(libc::c_int) = terminated;
+    // SAFETY: as above, and the handler only writes to a socket.
+    unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+    Ok(())
+}
+
+/// The socket that tells a thread of a request to terminate.
+static TERMINATED: AtomicI32 = AtomicI32::new(-1);
+
+extern "C" fn terminated(_: libc::c_int) {
+    // SAFETY: a handler may call `write`, and the byte is valid. It succeeds, so it leaves the error number as it is.
+    unsafe { libc::write(TERMINATED.load(Ordering::Relaxed), [0_u8].as_ptr().cast(), 1) };
+}
