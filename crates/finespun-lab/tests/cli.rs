@@ -683,6 +683,13 @@ fn a_full_disk_is_reported_in_one_line() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_ends_cleanly() {
+    for (signal, code, line) in [("INT", 130, "interrupted\n"), ("TERM", 143, "terminated\n")] {
+        check_signal(signal, code, line);
+    }
+}
+
+#[cfg(unix)]
+fn check_signal(signal: &str, code: i32, line: &str) {
     let plot = folder("interrupted").join("energies.svg");
     let sequence = "H".repeat(64);
     let mut child = Command::new(env!("CARGO_BIN_EXE_finespun"));
@@ -694,10 +701,10 @@ fn an_interrupted_run_ends_cleanly() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let kill = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill");
+    let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().expect("kill");
     assert!(kill.success());
     let output = child.wait_with_output().expect("an end");
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert_eq!(text(&output.stderr), "interrupted\n");
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    assert_eq!(text(&output.stderr), line);
     assert!(!plot.exists(), "the empty picture is removed");
 }

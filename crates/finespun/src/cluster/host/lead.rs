@@ -69,7 +69,6 @@ fn meet(size: usize) -> Result<Others, String> {
         format!("this process cannot listen for the others ({error}): is another first process of this job running?")
     })?;
     listener.set_nonblocking(true).map_err(|error| format!("this process cannot listen for the others: {error}"))?;
-    let own_build = identity::build();
     let mut others: Vec<Option<(UnixStream, Receiver<Reply>)>> = (0..size).map(|_| None).collect();
     let start = Instant::now();
     while let Some(missing) = others.iter().skip(1).position(Option::is_none) {
@@ -88,32 +87,40 @@ fn meet(size: usize) -> Result<Others, String> {
         };
         // Any user may connect.
         let Ok(pid) = own_user(&stream) else { continue };
-        let (rank, replies) = greet(&stream, pid, size, own_build)?;
+        let (rank, replies) = greet(&stream, pid, size)?;
         match others.get_mut(rank) {
             Some(place @ None) => *place = Some((stream, replies)),
             _ => return Err(format!("two processes say that they are process {rank}")),
         }
     }
-    let (streams, replies) = others.into_iter().flatten().unzip();
-    Ok(Others { streams, replies, next: 0 })
+    let (streams, replies): (_, Vec<_>) = others.into_iter().flatten().unzip();
+    let others = Others { streams, replies, next: 0 };
+    for (at, reply) in others.replies().into_iter().enumerate() {
+        if !matches!(reply?, Reply::Executes { build } if build == identity::build()) {
+            let rank = at + 1;
+            return Err(format!(
+                "processes 0 and {rank} execute different builds of the program: start the same file in all"
+            ));
+        }
+    }
+    Ok(others)
 }
 
 /// Returns the rank of a process that has connected, and its replies.
-fn greet(stream: &UnixStream, pid: u32, size: usize, own_build: u32) -> Result<(usize, Receiver<Reply>), String> {
+fn greet(stream: &UnixStream, pid: u32, size: usize) -> Result<(usize, Receiver<Reply>), String> {
     let failed = |error: io::Error| format!("this process cannot listen to the others: {error}");
     stream.set_nonblocking(false).map_err(failed)?;
     stream.set_read_timeout(Some(ARRIVAL)).map_err(failed)?;
-    let Ok(Reply::Arrived { rank: rank @ 1.., build }) = read_from(stream) else {
-        return Err(format!("a process (pid {pid}) has ended while it connected to this one"));
+    let rank = match read_from(stream) {
+        Ok(Reply::Arrived { rank: rank @ 1.. }) => rank,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(format!("a process (pid {pid}) has died while it connected to this one"));
+        }
+        _ => return Err(format!("a process (pid {pid}) that is none of this program has connected to this one")),
     };
     stream.set_read_timeout(None).map_err(failed)?;
     // Ended like the others if it is refused.
     lock(&ENDS).push(stream.try_clone().map_err(failed)?);
-    if build != own_build {
-        return Err(format!(
-            "processes 0 and {rank} execute different builds of the program: start the same file in all"
-        ));
-    }
     let (stream, (sender, replies)) = (stream.try_clone().map_err(failed)?, channel());
     let process = ProcessDied { rank, processes: size, pid };
     let hear = move || pass_on(process, &stream, &sender);
@@ -212,6 +219,11 @@ impl Others {
     fn ask(&mut self, command: &Command) -> Vec<Result<Reply, String>> {
         // A command that cannot be sent has no reply.
         self.streams.iter().for_each(|stream| drop(write_to(stream, command)));
+        self.replies()
+    }
+
+    /// Receives a reply of each process.
+    fn replies(&self) -> Vec<Result<Reply, String>> {
         let died =
             |at: usize| DIED.get().map_or_else(|| format!("process {} has died", at + 1), ProcessDied::to_string);
         self.replies.iter().enumerate().map(|(at, replies)| replies.recv().map_err(|_| died(at))).collect()

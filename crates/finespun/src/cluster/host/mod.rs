@@ -53,6 +53,9 @@ enum Command {
 enum Reply {
     Arrived {
         rank: usize,
+    },
+    /// The number of the program's build, which takes some time to find.
+    Executes {
         build: u32,
     },
     /// The part is built, or cannot be.

@@ -41,17 +41,17 @@ pub(crate) fn serve<R>(
     }
     let failed = |error: io::Error| format!("this process cannot serve process 0: {error}");
     leave_signals_to_the_first().map_err(failed)?;
-    // Before this process connects: the first one then waits for its message.
-    let own_build = identity::build();
     let (stream, pid) = connect()?;
     let rank = place.rank;
     let first = ProcessDied { rank: 0, processes: place.size, pid };
     let (sender, commands) = channel();
-    write_to(&stream, &Reply::Arrived { rank, build: own_build }).map_err(|_| first.to_string())?;
+    write_to(&stream, &Reply::Arrived { rank }).map_err(|_| first.to_string())?;
     let reader = stream.try_clone().map_err(failed)?;
     let read = move || read_commands(&reader, rank, first, &sender);
     thread::Builder::new().name("finespun-first".to_owned()).spawn(read).map_err(failed)?;
     let mut parts = HashMap::new();
+    // If a reply cannot be sent, the first process has died, and the thread that reads ends this one.
+    drop(write_to(&stream, &Reply::Executes { build: identity::build() }));
     loop {
         let reply = match commands.recv() {
             Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
@@ -71,7 +71,6 @@ pub(crate) fn serve<R>(
                 continue;
             }
         };
-        // If the first process has died, the thread that reads learns it, too.
         drop(write_to(&stream, &reply));
     }
 }
