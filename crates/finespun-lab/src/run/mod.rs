@@ -196,6 +196,9 @@ fn executor(options: &RunOptions, machine: Option<&Machine>) -> Result<Executor,
         Err(Error::DyingNode { node, nodes }) => {
             Err(Failure::Usage(format!("--node-dies {node}@..: the machine has {nodes} nodes, numbered from 0")))
         }
+        Err(error @ (Error::Workers { .. } | Error::SharedMemory { .. })) => {
+            Err(Failure::Usage(format!("the runtime could not be started: {error}")))
+        }
         built => Ok(Executor::Tasks(built?)),
     }
 }

@@ -61,7 +61,7 @@ type Recent = VecDeque<(u32, &'static str)>;
 static RECENT_OF_PROCESS: ProcessMutex<Recent> = ProcessMutex::new(Recent::new());
 
 /// Returns the limit of runtimes that have none of their own: half of the memory that the process may use.
-fn share() -> usize {
+pub(crate) fn share() -> usize {
     static SHARE: OnceLock<usize> = OnceLock::new();
     unforked(|| *SHARE.get_or_init(|| available::memory().map_or(usize::MAX, |bytes| bytes / 2)))
 }

@@ -307,7 +307,7 @@ impl Builder {
     /// # Errors
     /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`],
     /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, `Error::Processes` if the processes of
-    /// `Fabric::Processes` do not find each other, [`Error::Thread`] if the system provides
+    /// `Fabric::Processes` do not find each other, `Error::SharedMemory` if they have too little memory, [`Error::Thread`] if the system provides
     /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         #[cfg(feature = "objects")]
@@ -326,6 +326,13 @@ impl Builder {
     /// Builds a runtime over the processes of this host, or serves the one that the first process builds.
     #[cfg(all(feature = "processes", target_os = "linux"))]
     fn build_on_host(mut self, place: &Launched) -> Result<Runtime, Error> {
+        // All processes have the same settings, and end in the same way.
+        let cores = available_parallelism().map_or(1, usize::from);
+        let workers = *self.workers.get_or_insert((cores / place.size).clamp(1, MAX_WORKERS));
+        let most = (MAX_NODES / place.size).min(MAX_WORKERS);
+        if !(1..=most).contains(&workers) {
+            return Err(Error::Workers { workers, most });
+        }
         if place.rank > 0 {
             let build = |settings: &[u8], joined| {
                 let settings: Builder = postcard::from_bytes(settings).map_err(|error| error.to_string())?;
@@ -333,20 +340,12 @@ impl Builder {
             };
             match host::serve(place, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
         }
-        let cores = available_parallelism().map_or(1, usize::from);
-        let workers = *self.workers.get_or_insert((cores / place.size).clamp(1, MAX_WORKERS));
-        if !(1..=MAX_WORKERS).contains(&workers) {
-            return Err(Error::Workers { workers, most: MAX_WORKERS });
-        }
-        let all = place.size * workers;
-        if all > MAX_NODES {
-            let (processes, most) = (place.size, MAX_NODES);
-            return Err(Error::Processes(format!(
-                "{processes} processes of {workers} workers: all have at most {most}"
-            )));
-        }
         let settings = postcard::to_allocvec(&self).map_err(|error| Error::Processes(error.to_string()))?;
-        let (remote, joined) = host::build(place.size, workers, settings).map_err(Error::Processes)?;
+        let shape = Shape { processes: place.size, workers, rank: 0 };
+        host::meet(place.size).map_err(Error::Processes)?;
+        let bytes = shape.segment_bytes();
+        let memory = host::memory(bytes).map_err(|reason| Error::SharedMemory { bytes, reason })?;
+        let (remote, joined) = host::build(shape, settings, &memory).map_err(Error::Processes)?;
         let mut runtime = self.build_part(Some(joined))?;
         runtime.remote = Some(remote);
         Ok(runtime)

@@ -72,6 +72,17 @@ pub enum Error {
     #[cfg(feature = "processes")]
     #[error("Fabric::Processes: {0}")]
     Processes(String),
+    /// The memory through which processes exchange messages cannot be made.
+    #[cfg(feature = "processes")]
+    #[error(
+        "Fabric::Processes: the workers need {bytes} bytes of shared memory, but {reason}: use fewer workers or processes"
+    )]
+    SharedMemory {
+        /// Bytes that the workers of all processes need.
+        bytes: usize,
+        /// Why they cannot be had.
+        reason: String,
+    },
     /// The process has too many runtimes at once.
     #[error("this process has {max} runtimes already: share one, or drop some", max = crate::frame::number::TEAMS)]
     TooManyRuntimes,

@@ -11,11 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+use rustix::process::{Resource, getrlimit};
 
 use super::{ARRIVAL, Command, Counts, Reply, address, map, own_user, read_from, write_to};
 use crate::atomics::lock_std as lock;
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Cluster, Joined, Shape, join};
+use crate::frame::budget;
 use crate::message::identity;
 use crate::observe::Stats;
 
@@ -56,7 +58,7 @@ fn lead(size: usize) -> Result<Mutex<Others>, String> {
         // SAFETY: the function neither unwinds nor calls `exit`.
         unsafe { libc::atexit(end_others) };
     }
-    let others = meet(size);
+    let others = await_others(size);
     if others.is_err() {
         end(1, None);
     }
@@ -64,7 +66,7 @@ fn lead(size: usize) -> Result<Mutex<Others>, String> {
 }
 
 /// Waits until all others have connected.
-fn meet(size: usize) -> Result<Others, String> {
+fn await_others(size: usize) -> Result<Others, String> {
     let listener = UnixListener::bind_addr(&address()?).map_err(|error| {
         format!("this process cannot listen for the others ({error}): is another first process of this job running?")
     })?;
@@ -164,24 +166,49 @@ fn own_process() -> bool {
     LEADER.get().is_some_and(|process| *process == std::process::id())
 }
 
-/// In the first process: builds the parts of a runtime in all others, and joins it.
+/// In the first process: waits until all others have connected, the first time.
 ///
 /// # Errors
-/// If a process does not arrive, has died or cannot build its part, or the memory cannot be made.
-pub(crate) fn build(size: usize, workers: usize, settings: Vec<u8>) -> Result<(Remote, Joined), String> {
-    let others = OTHERS.get_or_init(|| lead(size)).as_ref().map_err(String::clone)?;
+/// If a process does not arrive, or has died.
+pub(crate) fn meet(size: usize) -> Result<(), String> {
+    OTHERS.get_or_init(|| lead(size)).as_ref().map(|_| ()).map_err(String::clone)?;
     if !own_process() {
         return Err("this process is a fork of the first process: build the runtime there".to_owned());
     }
+    Ok(())
+}
+
+/// Makes memory that the processes can share.
+///
+/// # Errors
+/// The reason, if there is too little.
+pub(crate) fn memory(bytes: usize) -> Result<File, String> {
+    // The system could end processes instead of refusing.
+    let most = budget::share();
+    if bytes > most {
+        return Err(format!("half of the memory that this process may use is {most} bytes"));
+    }
+    // Beyond this limit, the system would send a signal.
+    if let Some(most) = getrlimit(Resource::Fsize).current.filter(|&most| (most as usize) < bytes) {
+        return Err(format!("the limit of files (`ulimit -f`) is {most} bytes"));
+    }
+    let refused = |error: rustix::io::Errno| format!("the system refuses them ({error})");
+    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(refused)?);
+    fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(refused)?;
+    Ok(memory)
+}
+
+/// In the first process: builds the parts of a runtime in all others, and joins it. The others have been
+/// [met](meet), and have this memory.
+///
+/// # Errors
+/// If a process has died or cannot build its part.
+pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: &File) -> Result<(Remote, Joined), String> {
+    let Some(others) = others() else { unreachable!("the processes have met") };
     let mut others = lock(others);
-    let shape = Shape { processes: size, workers, rank: 0 };
+    let Shape { processes: size, workers, .. } = shape;
     let bytes = shape.segment_bytes();
-    let no_memory = |error: rustix::io::Errno| {
-        format!("{bytes} bytes of memory cannot be shared by the processes ({error}): use fewer workers")
-    };
-    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(no_memory)?);
-    fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(no_memory)?;
-    let segment = map(&memory, bytes)?;
+    let segment = map(memory, bytes)?;
     let runtime = others.next;
     others.next += 1;
     let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::cancel::runs::ProcessDied;
 use crate::fabric::placed::Segment;
 use crate::observe::{CacheChoice, Stats};
-pub(crate) use lead::{Remote, build};
+pub(crate) use lead::{Remote, build, meet, memory};
 pub(crate) use serve::serve;
 
 /// Time that a process waits for the others to build their first runtime.
