@@ -31,14 +31,14 @@ struct Others {
 /// The connections of the first process.
 static OTHERS: OnceLock<Result<Mutex<Others>, String>> = OnceLock::new();
 
-/// The process that leads, and not a fork of it.
+/// The id of the process that leads. A fork has another id.
 static LEADER: OnceLock<u32> = OnceLock::new();
-/// Streams for [`Command::End`], beside those of [`OTHERS`], which a thread may use at the time.
+/// Streams for [`Command::End`]: another thread may use those in [`OTHERS`] at the time.
 static ENDS: Mutex<Vec<UnixStream>> = Mutex::new(Vec::new());
 /// Set when the first process begins to end the others.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// The first process that has died, of the others.
+/// The process that has died first among the others.
 static DIED: OnceLock<ProcessDied> = OnceLock::new();
 /// This process's parts of the runtimes, which learn that a process has died.
 static PARTS: Mutex<Vec<Weak<Cluster>>> = Mutex::new(Vec::new());
@@ -161,7 +161,7 @@ extern "C" fn end_others() {
     }
 }
 
-/// Returns whether this is the first process, and not a fork of it.
+/// Returns whether this process leads. A fork does not.
 fn own_process() -> bool {
     LEADER.get().is_some_and(|process| *process == std::process::id())
 }
@@ -236,7 +236,7 @@ pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: &File) -> Result<(R
     }
 }
 
-/// Returns the connections of the first process; `None` in a fork of it.
+/// Returns the connections of the first process; `None` in a fork.
 fn others() -> Option<&'static Mutex<Others>> {
     OTHERS.get()?.as_ref().ok().filter(|_| own_process())
 }
