@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fs::OpenOptions;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::exit;
@@ -96,7 +96,8 @@ fn connect() -> Result<(UnixStream, u32), String> {
 /// wait for the first process while it builds or drops a part.
 fn read_commands(stream: &UnixStream, rank: usize, first: ProcessDied, to: &Sender<Command>) {
     let end = |died| -> ! {
-        eprintln!("finespun: {died}; process {rank} ends, too");
+        // The launcher may have closed the stream.
+        let _ = writeln!(io::stderr(), "finespun: {died}; process {rank} ends, too");
         exit(1);
     };
     loop {
