@@ -229,10 +229,7 @@ impl Peers for Cluster {
     }
 
     fn waits(&self) -> bool {
-        if self.is_cut_off() {
-            return false;
-        }
-        self.arrivals.waits() || self.holds.load(Ordering::Relaxed)
+        (self.arrivals.waits() || self.holds.load(Ordering::Relaxed)) && !self.is_cut_off()
     }
 
     fn poll(&self, team: &Team) -> bool {
