@@ -108,3 +108,37 @@ impl TestCounts for Runtime {
         self.frames_left()
     }
 }
+
+/// The messages between processes as bytes, for the fuzzer of their decoder.
+#[doc(hidden)]
+#[cfg(feature = "objects")]
+pub mod wire {
+    pub use crate::fabric::recorder::{Kind, record, recorded};
+
+    use crate::frame::context::try_cx;
+    use crate::object::host::Nodes;
+    use crate::object::remote::run_in_message;
+    use crate::object::returning::names;
+    use crate::runtime::Runtime;
+
+    /// Sends bytes to a worker in place of a message, from the worker that runs the calling task. Returns false if there
+    /// is no room.
+    pub fn forge(worker: usize, bytes: &[u8]) -> bool {
+        try_cx().is_some_and(|cx| Nodes::of(cx).forge(cx, worker as u32, bytes))
+    }
+
+    /// Returns the name of the current run in messages.
+    pub fn run_name() -> [u8; 4] {
+        try_cx().map_or([0; 4], |cx| run_in_message(names(cx, cx.run()).run))
+    }
+
+    /// Returns the numbers of the continuations that the current worker keeps.
+    pub fn numbers() -> Vec<u64> {
+        try_cx().map(|cx| Nodes::of(cx).numbers()).unwrap_or_default()
+    }
+
+    /// Sends bytes from the team of process `from` to that of process `to`, in place of a message.
+    pub fn forge_of_team(runtime: &Runtime, from: usize, to: usize, bytes: &[u8]) {
+        runtime.forge(from, to, bytes);
+    }
+}

@@ -24,6 +24,9 @@ pub(super) enum Control {
     End { run: u32, live: u32 },
     /// To the first process: nothing of the run is left in this process.
     Ended { run: u32 },
+    /// To the first process: the sender has joined many runs, this one last. The answer is `End` if the run has ended, or
+    /// has never begun.
+    JoinRun { run: u32 },
     /// To the home of a group: the sender knows the group now.
     JoinGroup { group: GroupName },
     /// To a process that knows a group: the group has been terminated.
@@ -91,7 +94,7 @@ impl Control {
         match self {
             Control::Probe { .. } | Control::Report { .. } | Control::Changed => false,
             Control::Quiescent { .. } | Control::Stuck { .. } => false,
-            Control::Cancel { .. } | Control::End { .. } | Control::Ended { .. } => true,
+            Control::Cancel { .. } | Control::End { .. } | Control::Ended { .. } | Control::JoinRun { .. } => true,
             Control::JoinGroup { .. } | Control::TerminateGroup { .. } | Control::EndGroup { .. } => true,
         }
     }

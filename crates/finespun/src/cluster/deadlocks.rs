@@ -35,7 +35,7 @@ impl Deadlocks {
 
     /// At the leader: another process has answered with the lines of a deadlocked run. Returns whether all have.
     pub(super) fn answered(&mut self, name: u32, lines: Vec<String>) -> bool {
-        let Some((all, missing)) = self.stuck.get_mut(&name) else { return false };
+        let Some((all, missing @ 1..)) = self.stuck.get_mut(&name) else { return false };
         all.extend(lines);
         *missing -= 1;
         let complete = *missing == 0;

@@ -49,8 +49,9 @@ impl Cluster {
     pub(super) fn join_group(&self, team: &Team, run: u32, name: GroupName) -> Option<u32> {
         if name.home == self.shape.rank as u32 {
             let number = team.id.group(name.index % GROUPS);
-            let group = team.groups.find(number)?;
-            return (group.uses() == name.uses && group.run() == run).then_some(number);
+            // A group that has ended is not shared.
+            let group = team.groups.find(number).filter(|group| group.run() == run && group.share(name.uses));
+            return group.map(|_| number);
         }
         if name.home >= self.shape.processes as u32 {
             return None;
@@ -77,7 +78,10 @@ impl Cluster {
             drop(state);
             return self.send(process, &Control::EndGroup { group: name });
         };
-        state.groups.shared.entry((number, name.uses)).or_default().push(process as u32);
+        let processes = state.groups.shared.entry((number, name.uses)).or_default();
+        if !processes.contains(&(process as u32)) {
+            processes.push(process as u32);
+        }
         // Under the lock: if the group is terminated later, `terminated` finds the process.
         let terminated = team.groups.is_terminated(group, |run| team.run_cancelled(run));
         drop(state);

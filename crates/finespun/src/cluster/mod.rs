@@ -4,6 +4,8 @@
 //! rest, and wakes workers of other processes ([`bells`]). For this the processes exchange messages of their own
 //! ([`control`]), over a net of their own, which any thread may use.
 //!
+//! What arrives is not trusted: a message that makes no sense here is dropped.
+//!
 //! [`runs`] begins and ends runs in all processes, [`groups`] groups, and [`deadlocks`] finds out that the runtime rests.
 //! This file has what these share: it joins the processes, and exchanges and dispatches their messages.
 
@@ -28,6 +30,7 @@ use crate::cancel::runs::{CompletionCallback, Run};
 use crate::cancel::teams::GroupName;
 use crate::fabric::placed::{Placement, Segment};
 use crate::fabric::processes::{self, Link, Watch, links};
+use crate::fabric::recorder::{self, Kind};
 use crate::frame::budget::FrameMemory;
 use crate::sched::peers::{Part, Peers};
 use crate::sched::team::Team;
@@ -159,8 +162,14 @@ impl Cluster {
             // Release: before the message can be received.
             self.sent.fetch_add(1, Ordering::Release);
         }
+        let bytes = control.to_bytes();
+        recorder::sent(Kind::Teams, &bytes);
+        self.send_bytes(to, bytes);
+    }
+
+    fn send_bytes(&self, to: usize, bytes: Vec<u8>) {
         let link = lock(&self.link);
-        link.send(to, control.to_bytes());
+        link.send(to, bytes);
         // Relaxed: a worker that looks before it parks takes the lock, or is woken by the next message.
         self.holds.store(link.holds(), Ordering::Relaxed);
         drop(link);
@@ -195,14 +204,23 @@ impl Cluster {
             Control::Changed => self.changed(team),
             Control::Quiescent { runs } => self.quiescent(team, runs),
             Control::Stuck { runs } => self.stuck(team, runs),
-            Control::Cancel { run, why } => self.cancel_for(team, run, why),
+            Control::Cancel { run, why } => self.cancel_for(team, from, run, why),
             Control::End { run, live } => self.end_run(team, run, live),
+            Control::JoinRun { run } => self.joined_elsewhere(from, run),
             Control::Ended { run } => self.ended_elsewhere(run),
         }
     }
 }
 
 impl Peers for Cluster {
+    fn close(&self, team: &Team) {
+        Cluster::close(self, team);
+    }
+
+    fn forge(&self, to: usize, bytes: &[u8]) {
+        self.send_bytes(to, bytes.to_vec());
+    }
+
     fn leads(&self) -> bool {
         Cluster::leads(self)
     }

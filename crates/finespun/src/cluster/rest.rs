@@ -168,8 +168,9 @@ impl Rest {
 
     fn add(&mut self, resting: Resting) {
         let sum = &mut self.sum;
-        sum.sent += resting.sent;
-        sum.received += resting.received;
+        // Wrapping: what another process says may be forged.
+        sum.sent = sum.sent.wrapping_add(resting.sent);
+        sum.received = sum.received.wrapping_add(resting.received);
         sum.progress = sum.progress.wrapping_add(resting.progress);
         sum.external |= resting.external;
         sum.waits_for_lock |= resting.waits_for_lock;
@@ -177,8 +178,8 @@ impl Rest {
         let mut runs: BTreeMap<u32, RestingRun> = sum.runs.drain(..).map(|run| (run.name, run)).collect();
         for RestingRun { name, leaves, waiters, .. } in resting.runs {
             let run = runs.entry(name).or_insert(RestingRun { name, ..RestingRun::default() });
-            run.leaves += leaves;
-            run.waiters += waiters;
+            run.leaves = run.leaves.wrapping_add(leaves);
+            run.waiters = run.waiters.wrapping_add(waiters);
         }
         sum.runs = runs.into_values().collect();
     }

@@ -5,16 +5,15 @@
 //! left when its root has ended, the run is cancelled; a run of which a message has left the process is always
 //! cancelled. The leader marks it, and tells all processes; each marks and ends its own part, and says so; then the run
 //! has ended. Processes remember which runs have ended, and drop their late messages. A process with a reason to cancel
-//! a run (a panic, say) tells the leader, which tells all.
+//! a run (a panic, say) tells the leader, which tells all. Since a forged message can name any run, a process with many
+//! runs asks the leader about each more.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
 use super::Cluster;
 use super::control::{Control, Exhausted, Why};
-#[cfg(feature = "processes")]
-use crate::atomics::Ordering;
-use crate::atomics::lock_std as lock;
+use crate::atomics::{Ordering, lock_std as lock};
 #[cfg(feature = "processes")]
 use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{CompletionCallback, Run};
@@ -39,7 +38,21 @@ pub(super) struct Runs {
     died: Option<ProcessDied>,
 }
 
+/// The number of runs that a process joins without asking.
+const UNASKED: usize = 64;
+/// The number of ended runs that a process remembers, beside those that no message names any more.
+const REMEMBERED: usize = 1 << 16;
+
 impl Runs {
+    /// Remembers that a run has ended.
+    fn has_ended(&mut self, name: u32) {
+        self.ended.insert(name);
+        if self.ended.len() > REMEMBERED {
+            // Most likely, a forged one.
+            self.ended.pop_last();
+        }
+    }
+
     /// Returns the process that has died.
     #[cfg(feature = "processes")]
     pub(super) fn died(&self) -> Option<ProcessDied> {
@@ -64,7 +77,8 @@ impl Cluster {
     }
 
     pub(super) fn join_run(&self, team: &Team, name: u32) -> Option<u32> {
-        let runs = &mut lock(&self.state).runs;
+        let mut state = lock(&self.state);
+        let runs = &mut state.runs;
         if let Some(run) = runs.live.get(&name) {
             return Some(run.number);
         }
@@ -79,6 +93,10 @@ impl Cluster {
             }
         });
         runs.live.insert(name, Arc::clone(&run));
+        if runs.live.len() > UNASKED {
+            drop(state);
+            self.send(0, &Control::JoinRun { run: name });
+        }
         Some(run.number)
     }
 
@@ -91,9 +109,12 @@ impl Cluster {
     }
 
     /// At the leader: another process has cancelled a run.
-    pub(super) fn cancel_for(&self, team: &Team, name: u32, why: Why) {
+    pub(super) fn cancel_for(&self, team: &Team, from: usize, name: u32, why: Why) {
         let mut state = lock(&self.state);
-        let Some(run) = state.runs.live.get(&name).cloned() else { return };
+        let Some(run) = state.runs.live.get(&name).cloned() else {
+            drop(state);
+            return self.end_unknown(from, name);
+        };
         let Why { failure, exit, stuck, exhausted } = why;
         if let Some(lines) = stuck {
             let complete = state.deadlocks.answered(name, lines);
@@ -169,16 +190,58 @@ impl Cluster {
         }
     }
 
+    /// At the leader: another process has joined a run.
+    pub(super) fn joined_elsewhere(&self, from: usize, name: u32) {
+        if !lock(&self.state).runs.live.contains_key(&name) {
+            self.end_unknown(from, name);
+        }
+    }
+
+    /// At the leader: another process has a run that has ended, or that a forged message has begun there.
+    fn end_unknown(&self, from: usize, name: u32) {
+        if self.leads() {
+            self.send(from, &Control::End { run: name, live: 0 });
+        }
+    }
+
+    /// The team ends. At another process than the leader, which has ended before: ends the runs that forged messages have
+    /// begun.
+    pub(super) fn close(&self, team: &Team) {
+        // Release: pairs with the Acquire in `is_cut_off`.
+        if self.leads() || self.cut_off.swap(true, Ordering::Release) {
+            return;
+        }
+        let mut state = lock(&self.state);
+        let ending = std::mem::take(&mut state.runs.ending);
+        let left: Vec<_> = state.runs.live.values().cloned().collect();
+        drop(state);
+        for run in left {
+            team.cancel(&run);
+            // The count with which the run began here, unless the leader has ended the run.
+            if !ending.contains_key(&run.name)
+                && let Some(callback) = run.leave()
+            {
+                quietly(callback);
+            }
+        }
+    }
+
     /// At another process than the leader: the leader has ended a run.
     pub(super) fn end_run(&self, team: &Team, name: u32, live: u32) {
+        if self.leads() {
+            return;
+        }
         self.send_down(&Control::End { run: name, live });
         let mut state = lock(&self.state);
         let runs = &mut state.runs;
         runs.ended_before = runs.ended_before.max(live);
         let before = runs.ended_before;
         runs.ended.retain(|&name| name >= before);
+        if runs.ending.contains_key(&name) {
+            return;
+        }
         let Some(run) = runs.live.get(&name).cloned() else {
-            runs.ended.insert(name);
+            runs.has_ended(name);
             drop(state);
             return self.send(0, &Control::Ended { run: name });
         };
@@ -196,7 +259,7 @@ impl Cluster {
         let mut state = lock(&self.state);
         state.runs.live.remove(&run.name);
         state.runs.ending.remove(&run.name);
-        state.runs.ended.insert(run.name);
+        state.runs.has_ended(run.name);
         drop(state);
         if let Some(team) = self.team.get().and_then(Weak::upgrade) {
             team.end_run(run);
@@ -208,7 +271,8 @@ impl Cluster {
     pub(super) fn ended_elsewhere(&self, name: u32) {
         let mut state = lock(&self.state);
         let runs = &mut state.runs;
-        let Some(missing) = runs.ending.get_mut(&name) else { return };
+        // Not above 0 in a process that does not lead.
+        let Some(missing) = runs.ending.get_mut(&name).filter(|missing| **missing > 0) else { return };
         *missing -= 1;
         if *missing > 0 {
             return;

@@ -28,6 +28,7 @@ pub(crate) mod placed;
 pub(crate) mod processes;
 pub mod pull;
 pub mod push;
+pub mod recorder;
 #[cfg(feature = "simulation")]
 pub(crate) mod simulated;
 pub(crate) mod threads;

@@ -155,12 +155,17 @@ impl Link {
     pub(crate) fn receive(&self) -> Option<(usize, Vec<u8>)> {
         loop {
             // SAFETY: the piece has no destructor.
-            let (from, whole) = unsafe {
-                self.ring.receive_with(|from, piece| (from, read(piece, &mut self.begun[from].borrow_mut())))
+            let message = unsafe {
+                self.ring.receive_with(|from, piece| {
+                    // A piece without a sender is forged.
+                    let begun = self.begun.get(from)?;
+                    let whole = read(piece, &mut begun.borrow_mut());
+                    whole.then(|| (from, begun.replace(buffers::take())))
+                })
             }?;
-            if whole {
+            if message.is_some() {
                 count(&self.received);
-                return Some((from, self.begun[from].replace(buffers::take())));
+                return message;
             }
         }
     }

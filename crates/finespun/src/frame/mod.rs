@@ -2,7 +2,7 @@
 //!
 //! This module contains the frame and its operations ([`header`], [`body`]), the write-once slot and the join count
 //! ([`slot`]), the claim of a leaf ([`claim`], [`leaf`]), the memory of frames and its limit ([`pool`], [`budget`]),
-//! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), the numbers of runs, groups and teams
+//! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), names of statics (`image`), the numbers of runs, groups and teams
 //! ([`number`]), the guard word ([`guard`]), and the beginning of a worker's state, to which [`Cx`](context::Cx) points
 //! ([`context`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
 //! function's arguments and runs to its end without waiting. The module has no records of runs and groups (see
@@ -14,6 +14,8 @@ mod claim;
 pub(crate) mod context;
 pub(crate) mod guard;
 mod header;
+#[cfg(feature = "objects")]
+pub(crate) mod image;
 pub(crate) mod leaf;
 pub(crate) mod number;
 pub(crate) mod origin;

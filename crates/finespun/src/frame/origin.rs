@@ -19,7 +19,10 @@ use super::Payload;
 
 /// A task as its author knows it: its name, and the place of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Origin {
+    /// See [`image`](super::image).
+    mark: [u64; 2],
     pub(crate) name: &'static str,
     pub(crate) place: &'static Location<'static>,
 }
@@ -28,27 +31,16 @@ impl Origin {
     /// Creates the origin of the task `name`, defined where this is called.
     #[track_caller]
     pub const fn here(name: &'static str) -> Origin {
-        Origin { name, place: Location::caller() }
+        Origin { mark: [0x8c5e_1f0b_93d7_62a4, 0x2f9a_c1d3_6e58_b047], name, place: Location::caller() }
     }
 }
 
-/// The address from which [`Origin::offset`] counts.
-static ANCHOR: u8 = 0;
-
-impl Origin {
-    /// Returns the origin's offset within the program, which is the same in all processes of the program.
-    pub(crate) fn offset(&'static self) -> isize {
-        std::ptr::from_ref(self).expose_provenance().wrapping_sub((&raw const ANCHOR).addr()).cast_signed()
-    }
-
-    /// Returns the origin at an offset.
-    ///
-    /// # Safety
-    /// [`offset`](Origin::offset) returned the number, in some process of this program.
-    pub(crate) unsafe fn at(offset: isize) -> &'static Origin {
-        let address = (&raw const ANCHOR).addr().wrapping_add_signed(offset);
-        // SAFETY: the caller guarantees that `offset` returned the number, so a static `Origin` is at this address.
-        unsafe { &*std::ptr::with_exposed_provenance::<Origin>(address) }
+// SAFETY: the representation is C and begins with the mark, which only `here` contains.
+#[cfg(feature = "objects")]
+unsafe impl super::image::Static for Origin {
+    fn example() -> &'static Origin {
+        static EXAMPLE: Origin = Origin::here("example");
+        &EXAMPLE
     }
 }
 

@@ -146,7 +146,12 @@ where
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (node, start, range, argument) = from.value()?;
+        let (node, start, range, argument): (_, I, Range<u64>, _) = from.value()?;
+        let last = start.plus(range.end.saturating_sub(1));
+        let exist = range.is_empty() || last >= start && start.to(last) == range.end - 1;
+        if !exist {
+            return Err(Unreadable::new::<Self>("a range of integers that do not exist"));
+        }
         // SAFETY: the sender made this message with an `F`, so a value of `F` has existed.
         let body = unsafe { recreate() };
         Ok(MappedChunk { node, start, range, body, argument, place: Location::caller() })

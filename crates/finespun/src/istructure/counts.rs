@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::IArray;
+use super::store::Store;
 use crate::call::located;
 use crate::call::outcome::Outcome;
 use crate::call::{Task, call_async, sealed};
@@ -118,7 +119,7 @@ impl<T: Portable + Clone> Work for CountsAt<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Counts> {
-        let entry = Nodes::of(cx).table(self.node).arrays.find(self.array.word);
+        let entry = Nodes::of(cx).table(self.node).arrays.find_kept::<Store<T>>(self.array.word);
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
         let counts = entry.and_then(|entry| unsafe { IArray::<T>::store(entry) }.counts());
         // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.

@@ -32,7 +32,7 @@ use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef, Payload, quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
-use crate::object::array_table::{ArrayTable, MOST};
+use crate::object::array_table::{ArrayTable, MOST, is_word};
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
@@ -66,6 +66,20 @@ pub(crate) struct Settings {
     pub(super) counted: bool,
     /// The source location that makes the array.
     pub(super) made: Box<str>,
+}
+
+impl Settings {
+    /// Returns whether an array can have these settings, with elements of this kind over `nodes` nodes.
+    fn fit<A: Kind>(&self, nodes: usize) -> bool {
+        /// Arithmetic with indices does not overflow.
+        const LONGEST: usize = 1 << 48;
+        let bytes = self.len.checked_mul(size_of::<A::Element>().max(1)).filter(|_| self.len <= LONGEST);
+        let cache = match self.cache {
+            Cache::On { block, capacity } => block.is_power_of_two() && capacity > 0,
+            Cache::Off | Cache::Auto => true,
+        };
+        bytes.is_some_and(|bytes| bytes <= isize::MAX as usize) && cache && self.shape.fits(self.len, nodes)
+    }
 }
 
 /// The task that [`IArray::create`] and [`MArray::create`](super::MArray::create) make.
@@ -246,8 +260,16 @@ impl<A: Kind> CreateWork<A> {
     /// Adds the array to `node`.
     fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
         let (nodes, len) = (Nodes::of(cx), self.settings.len);
-        A::add(word, self.settings, node, &nodes.table(node).arrays)?;
-        super::remember::<A::Handle>(word, len);
+        let arrays = &nodes.table(node).arrays;
+        let fits = self.settings.fit::<A>(nodes.count() as usize) && is_word(word);
+        if let Some(forged) = arrays.same_number(word).filter(|_| fits) {
+            // Node 0 knows no array with this number.
+            end_at(cx, forged, node);
+        }
+        if !(fits && super::remember::<A::Handle>(word, len)) {
+            return Err(Payload::new(format!("a forged message makes an `{}` at node {node}", A::name())));
+        }
+        A::add(word, self.settings, node, arrays).inspect_err(|_| super::forget_part(word))?;
         nodes.added(cx, node);
         Ok(())
     }
@@ -332,10 +354,8 @@ impl<A: Kind> Handler for CreateMessage<A> {
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let making = CreateWork::<A>::read(&mut from);
-        let (Ok(making), Ok((word, node))) = (making, from.value()) else {
-            unreachable!("the library has written this header")
-        };
-        if let Some(cx) = cx {
+        let (Ok(making), Some((word, node)), Some(cx)) = (making, from.header(), cx) else { return };
+        if node > 0 && Nodes::of(cx).hosts(node) {
             CreateMessage { making, word, node }.handle(cx);
         }
     }
@@ -363,7 +383,9 @@ impl Work for FreeWork {
 
     unsafe fn run(self, cx: Cx) -> Outcome<bool> {
         let (nodes, word) = (Nodes::of(cx), self.0);
-        if nodes.table(0).arrays.find(word).is_none() {
+        let arrays = &nodes.table(0).arrays;
+        // While an array is being made, nobody knows its handle.
+        if arrays.find(word).is_none() || arrays.is_out(word) {
             // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(false) };
         }
@@ -428,8 +450,9 @@ impl Handler for FreeMessage {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, node)) = from.value() else { unreachable!("the library has written this header") };
-        if let Some(cx) = cx {
+        let (Some((word, node)), Some(cx)) = (from.header(), cx) else { return };
+        // Node 0 does not send this message to itself.
+        if node > 0 && Nodes::of(cx).hosts(node) {
             FreeMessage { word, node }.handle(cx);
         }
     }
@@ -461,9 +484,9 @@ impl Handler for Acknowledged {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, refused)) = from.value() else { unreachable!("the library has written this header") };
+        let Some((word, refused)) = from.header() else { return };
         let refused = if refused { Some(read_payload(&mut from)) } else { None };
-        if let Some(cx) = cx {
+        if let Some(cx) = cx.filter(|cx| Nodes::of(*cx).hosts(0)) {
             Acknowledged { word, refused }.handle(cx);
         }
     }

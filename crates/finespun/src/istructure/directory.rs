@@ -1,9 +1,10 @@
 //! The address of each cached element, by its index: the table that every cache hit reads.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::ops::Range;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::time::Instant;
 
 /// A table of other nodes' cached elements by index. The entry of a granule holds the address that index 0 would have
@@ -32,13 +33,17 @@ pub(super) fn nothing() -> *const *const () {
 }
 
 impl Directory {
-    pub(super) fn new(len: usize) -> Directory {
+    /// Makes the directory of an array of `len` elements; `None` if no memory is left for it.
+    pub(super) fn new(len: usize) -> Option<Directory> {
+        let words = 1 + len.div_ceil(GRANULE);
+        let layout = Layout::array::<Cell<*const ()>>(words).ok()?;
         // Zero pages, of which only the used ones take memory.
-        let words = Box::new_zeroed_slice(1 + len.div_ceil(GRANULE));
-        // SAFETY: all-zero memory is a valid null pointer.
-        let words: Box<[Cell<*const ()>]> = unsafe { words.assume_init() };
+        // SAFETY: the layout has a word at least.
+        let first = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast::<Cell<*const ()>>();
+        // SAFETY: the memory has been allocated with the layout of a slice of so many pointers, which are null.
+        let words = unsafe { Box::from_raw(NonNull::slice_from_raw_parts(first, words).as_ptr()) };
         words[0].set(ptr::without_provenance(len));
-        Directory { words }
+        Some(Directory { words })
     }
 
     /// Enters the elements from index `first` on.
@@ -82,7 +87,7 @@ impl Directory {
 /// Returns the nanoseconds of a hit by way of a directory.
 pub(super) fn time_hits() -> f64 {
     const READS: usize = 1024;
-    let directory = Directory::new(GRANULE);
+    let Some(directory) = Directory::new(GRANULE) else { return 0.0 };
     directory.publish(0, &[1u64; GRANULE]);
     let start = Instant::now();
     let mut sum = 0;

@@ -9,7 +9,7 @@ use super::IArray;
 use super::plain::Encoding;
 use super::remote_reads::Wanted;
 use super::request_costs::{RequestPart, Section};
-use super::store::Values;
+use super::store::{Store, Values};
 use super::writers::Writer as By;
 use crate::call::Task;
 use crate::call::outcome::Outcome;
@@ -42,9 +42,17 @@ pub(super) struct Elements<T> {
     plain: Option<Encoding<T>>,
 }
 
-/// Returns the array's entry at a node of this worker, or `None` if the array has been freed.
-fn entry<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
-    Nodes::of(cx).table(node).arrays.find(array.word)
+/// Returns the array's entry at a node of this worker, or `None` if the array has been freed or the message is forged.
+fn entry<'a, T: Portable + Clone>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
+    Nodes::of(cx).hosted(node)?.arrays.find_kept::<Store<T>>(array.word)
+}
+
+impl<T: Portable + Clone> Store<T> {
+    /// Returns whether these elements exist.
+    fn has(&self, cx: Cx, Wanted { home, places }: &Wanted) -> bool {
+        let exist = || !places.is_empty() && places.end <= self.shape.count(self.len, *home);
+        *home < Nodes::of(cx).count() as usize && exist()
+    }
 }
 
 impl<T: Portable + Clone> Elements<T> {
@@ -129,9 +137,12 @@ impl<T: Portable + Clone> Handler for Ask<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, home, places, to)) = from.value() else { unreachable!("the library has written this header") };
-        if let Some(cx) = cx {
-            Ask { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to }.handle(cx);
+        let (Some((word, home, places, to)), Some(cx)) = (from.header(), cx) else { return };
+        let (array, wanted) = (IArray::<T>::of(word), Wanted { home, places });
+        let Some(entry) = entry(cx, array, home as u32) else { return };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        if unsafe { IArray::<T>::store(entry) }.has(cx, &wanted) && to < Nodes::of(cx).count() {
+            Ask { array, wanted, to }.handle(cx);
         }
     }
 }
@@ -187,25 +198,36 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let read: Result<(_, _, Range<usize>, _, _), _> = from.value();
-        let Ok((word, home, places, to, good)) = read else { unreachable!("the library has written this header") };
-        let array = IArray::<T>::of(word);
+        let Some((word, home, places, to, good)) = from.header::<(_, _, Range<usize>, _, _)>() else { return };
+        let (array, wanted) = (IArray::<T>::of(word), Wanted { home, places });
         // Elements of a freed array are discarded.
         let Some((cx, entry)) = cx.and_then(|cx| Some((cx, entry(cx, array, to)?))) else { return };
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
-        let plain = unsafe { IArray::<T>::store(entry) }.plain;
-        let count = places.len();
+        let store = unsafe { IArray::<T>::store(entry) };
+        if !store.has(cx, &wanted) || wanted.home == to as usize {
+            return;
+        }
+        let (plain, count) = (store.plain, wanted.places.len());
         let values = match (good, plain) {
             (false, _) => Err(read_payload(&mut from)),
-            (true, Some(plain)) => {
-                let values = (plain.values)(from.rest(), count);
-                values.ok_or_else(|| Payload::new(format!("the received bytes are not those of {count} elements")))
-            }
-            (true, None) => from.value().map_err(|error| Payload::new(error.to_string())),
+            (true, Some(plain)) => (plain.values)(from.rest(), count).ok_or_else(|| unlike(count)),
+            (true, None) => match from.value::<Vec<T>>() {
+                Ok(values) if values.len() == count => Ok(values),
+                Ok(values) => {
+                    discard(Ok(Values::Many(values)));
+                    Err(unlike(count))
+                }
+                Err(error) => Err(Payload::new(error.to_string())),
+            },
         };
         let values = values.map(Values::Many);
-        Elements { array, wanted: Wanted { home, places }, to, values, plain }.handle(cx);
+        Elements { array, wanted, to, values, plain }.handle(cx);
     }
+}
+
+/// Returns the error for an answer with other elements than those that it names.
+fn unlike(count: usize) -> Payload {
+    Payload::new(format!("the received bytes are not those of {count} elements"))
 }
 
 /// Drops unused values or an unused panic. A panic of a destructor is discarded.

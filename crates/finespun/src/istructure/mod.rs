@@ -129,20 +129,51 @@ pub struct IArray<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-/// This process's arrays, by their words: the type of the handle, and the number of elements. A handle that arrives as
-/// bytes is looked up here.
-static ARRAYS: ProcessMutex<Option<HashMap<u64, (TypeId, usize)>>> = ProcessMutex::new(None);
+/// An array that this process knows.
+struct Known {
+    /// The type of the handle.
+    of: TypeId,
+    len: usize,
+    /// The number of nodes' parts in this process.
+    parts: usize,
+    freed: bool,
+}
 
-fn remember<T: 'static>(word: u64, len: usize) {
-    ARRAYS.lock().get_or_insert_default().insert(word, (TypeId::of::<T>(), len));
+/// This process's arrays, by their words. A handle that arrives as bytes is looked up here. An array is known as long as
+/// any part of it exists, so that no part of another type gets the same word.
+static ARRAYS: ProcessMutex<Option<HashMap<u64, Known>>> = ProcessMutex::new(None);
+
+/// Records a part of an array. Returns false if this process knows another array by this word.
+fn remember<T: 'static>(word: u64, len: usize) -> bool {
+    let of = TypeId::of::<T>();
+    let mut arrays = ARRAYS.lock();
+    let known = arrays.get_or_insert_default().entry(word).or_insert(Known { of, len, parts: 0, freed: false });
+    let same = known.of == of && known.len == len && !known.freed;
+    known.parts += usize::from(same);
+    same
 }
 
 fn recall(word: u64) -> Option<(TypeId, usize)> {
-    ARRAYS.lock().as_ref()?.get(&word).copied()
+    ARRAYS.lock().as_ref()?.get(&word).filter(|known| !known.freed).map(|known| (known.of, known.len))
 }
 
+/// Ends the name of an array that has been freed.
 fn forget(word: u64) {
-    ARRAYS.lock().as_mut().map(|arrays| arrays.remove(&word));
+    if let Some(known) = ARRAYS.lock().as_mut().and_then(|arrays| arrays.get_mut(&word)) {
+        known.freed = true;
+    }
+}
+
+/// Records that a part has been dropped.
+fn forget_part(word: u64) {
+    let mut arrays = ARRAYS.lock();
+    let Some(arrays) = arrays.as_mut() else { return };
+    if let Some(known) = arrays.get_mut(&word) {
+        known.parts -= 1;
+        if known.parts == 0 {
+            arrays.remove(&word);
+        }
+    }
 }
 
 impl<T> IArray<T> {

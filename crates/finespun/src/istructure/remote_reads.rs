@@ -170,7 +170,7 @@ impl<T: Clone> RemoteReads<T> {
             // A block has no more elements than a node.
             let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
-            let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
+            let directory = if stride.is_none() && block >= GRANULE { Directory::new(len) } else { None };
             let grid = Grid { block, stride };
             BlockCache { grid, capacity, lines: Map::default(), complete: VecDeque::new(), directory, len, own }
         };

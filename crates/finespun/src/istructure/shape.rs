@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// The assignment of indices to nodes, derived from a layout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +71,11 @@ fn write_map<S: Serializer>(tables: &Arc<Tables>, to: S) -> Result<S::Ok, S::Err
 }
 
 fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Tables>, D::Error> {
-    Vec::deserialize(from).map(|homes| Arc::new(Tables::of(homes.into_iter())))
+    let homes: Vec<u32> = Vec::deserialize(from)?;
+    if homes.iter().any(|&home| home as usize >= MOST_NODES) {
+        return Err(D::Error::custom("a node that does not exist"));
+    }
+    Ok(Arc::new(Tables::of(homes.into_iter())))
 }
 
 impl Shape {
@@ -128,6 +132,26 @@ impl Shape {
         // Nodes without elements begin where those before end.
         let starts = (0..=nodes).map(|node| runs.get(runs.partition_point(|run| run.node < node)));
         (Shape::Runs(starts.map(|run| run.map_or(len, |run| run.start)).collect()), nodes)
+    }
+
+    /// Returns whether this is the shape of an array of `len` elements over at most `nodes` nodes.
+    pub(super) fn fits(&self, len: usize, nodes: usize) -> bool {
+        match *self {
+            Shape::Block { each, more } => {
+                let longer = each.checked_add(1).and_then(|each| each.checked_mul(more));
+                let rest = longer.and_then(|longer| len.checked_sub(longer));
+                rest.is_some_and(|rest| rest.checked_rem(each).unwrap_or(rest) == 0)
+                    && self.nodes_of(len, each, more) <= nodes
+            }
+            Shape::Runs(ref starts) => {
+                let whole = starts.first() == Some(&0) && starts.last() == Some(&len);
+                whole && starts.is_sorted() && starts.len() <= nodes + 1
+            }
+            Shape::Cyclic { block, nodes: dealt } => {
+                block > 0 && (1..=nodes).contains(&dealt) && block.checked_mul(dealt).is_some_and(|round| round <= len)
+            }
+            Shape::Map(ref tables) => tables.spots.len() == len && tables.indices.len() <= nodes,
+        }
     }
 
     /// Returns the shape of an array without elements.

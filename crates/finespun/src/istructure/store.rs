@@ -468,7 +468,7 @@ impl<T: Portable + Clone> StoredArray for Store<T> {
 
 impl<T> Drop for Store<T> {
     fn drop(&mut self) {
-        super::forget(self.word);
+        super::forget_part(self.word);
         let written = self.written.get_mut();
         for (at, element) in self.elements.iter_mut().enumerate() {
             if at < self.ready.get() || written.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1) {

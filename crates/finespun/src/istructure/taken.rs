@@ -105,13 +105,8 @@ impl<T: Portable> MArray<T> {
 
     /// Returns the array's part on `node`, if this worker hosts the node and knows the array.
     fn cells<'a>(self, cx: Cx, node: u32) -> Option<&'a Cells<T>> {
-        let nodes = Nodes::of(cx);
-        if nodes.worker_of(node) != nodes.worker() {
-            return None;
-        }
-        let entry: &ArrayEntry = nodes.table(node).arrays.find(self.word)?;
-        // SAFETY: a word belongs to one array, and only handles of its kind and element type are made from it. Nothing
-        // frees the array before the caller awaits.
+        let entry: &ArrayEntry = Nodes::of(cx).hosted(node)?.arrays.find_kept::<Cells<T>>(self.word)?;
+        // SAFETY: the array is a `Cells<T>`. Nothing frees it before the caller awaits.
         Some(unsafe { &*entry.kept.get().cast::<Cells<T>>() })
     }
 }
@@ -239,6 +234,7 @@ impl<T: Portable> StoredArray for Cells<T> {
     fn before_clear(&self, _: &ArrayEntry) {}
 
     fn on_free(&self) {
+        super::forget(self.word);
         for (at, takers) in self.takers.take() {
             let message = format!("{} was freed while a task waited for it", self.element(at));
             takers.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
@@ -248,7 +244,7 @@ impl<T: Portable> StoredArray for Cells<T> {
 
 impl<T> Drop for Cells<T> {
     fn drop(&mut self) {
-        super::forget(self.word);
+        super::forget_part(self.word);
         // A panic of a destructor is discarded.
         self.elements.get_mut().drain(..).for_each(|value| quietly(|| drop(value)));
     }

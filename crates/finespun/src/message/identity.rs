@@ -1,9 +1,8 @@
 //! Names of message handlers that are valid outside the process.
 //!
-//! All processes that exchange messages execute the same program, so a function has the same distance from a static,
-//! the *anchor*, in each process, wherever the system has loaded the program. That distance is the function's name. A
-//! message also carries the *build*, a number computed from the program's file: a receiver refuses a message of another
-//! build before it calls any function.
+//! A handler's name is that of a static, its [`Entry`] (see [`image`]). A message also carries the *build*, a number
+//! computed from the program's file: a receiver drops a message of another build. Processes that start together compare
+//! their builds before.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -13,6 +12,7 @@ use std::sync::OnceLock;
 
 use super::wire::{Reader, Writer};
 use crate::frame::context::Cx;
+use crate::frame::image::{self, Mark, Static};
 
 /// A function that reads a message and handles it, or drops it if the context is `None`.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
@@ -21,63 +21,52 @@ pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     build: u32,
-    /// The distance from the anchor, in bytes.
-    distance: i64,
+    /// The name of its entry.
+    entry: i64,
 }
 
-/// The error for a message from another program, or from another build of this one.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "a message came from another build of this program ({theirs:08x}, and this is {ours:08x}): start the same file in all processes"
-)]
-pub(crate) struct OtherBuild {
-    theirs: u32,
-    ours: u32,
+/// A handler that messages can name.
+#[repr(C)]
+pub(crate) struct Entry {
+    mark: Mark,
+    arrive: Arrive,
 }
 
-/// The origin of distances. Not a function, because a program may contain several copies of a function.
-static ANCHOR: u8 = 0;
-
-fn anchor() -> usize {
-    (&raw const ANCHOR).addr()
+impl Entry {
+    pub(crate) const fn new(arrive: Arrive) -> Entry {
+        Entry { mark: [0xd1a6_47e9_0b3c_f582, 0x57c8_2e14_a90f_6db3], arrive }
+    }
 }
 
-fn address(function: Arrive) -> usize {
-    (function as *const ()).expose_provenance()
+// SAFETY: the representation is C and begins with the mark, which only `new` contains.
+unsafe impl Static for Entry {
+    fn example() -> &'static Entry {
+        static EXAMPLE: Entry = Entry::new(|_, _| {});
+        &EXAMPLE
+    }
 }
 
 impl Identity {
+    pub(crate) fn of(handler: &'static Entry) -> Identity {
+        Identity { build: build(), entry: image::name(handler) }
+    }
+
     /// Writes the name.
     pub(crate) fn write(self, to: &mut Writer) {
         to.bytes(&self.build.to_le_bytes());
-        to.bytes(&self.distance.to_le_bytes());
+        to.bytes(&self.entry.to_le_bytes());
     }
 
     /// Reads a name. Returns `None` if there are too few bytes.
     pub(crate) fn read(from: &mut Reader<'_>) -> Option<Identity> {
         let build = u32::from_le_bytes(from.bytes()?);
-        Some(Identity { build, distance: i64::from_le_bytes(from.bytes()?) })
+        Some(Identity { build, entry: i64::from_le_bytes(from.bytes()?) })
     }
 
-    pub(crate) fn of(handler: Arrive) -> Identity {
-        Identity { build: build(), distance: address(handler).wrapping_sub(anchor()) as i64 }
-    }
-
-    /// Returns the handler.
-    ///
-    /// # Errors
-    /// If the message comes from another build.
-    ///
-    /// # Safety
-    /// This identity was made by [`of`](Identity::of), in this process or another.
-    pub(crate) unsafe fn handler(self) -> Result<Arrive, OtherBuild> {
-        if self.build != build() {
-            return Err(OtherBuild { theirs: self.build, ours: build() });
-        }
-        let address = anchor().wrapping_add(self.distance as usize);
-        // SAFETY: the caller guarantees that `of` made this identity. The build is the same, so the function is at the
-        // same distance from the anchor in this process.
-        Ok(unsafe { std::mem::transmute::<*const (), Arrive>(std::ptr::with_exposed_provenance(address)) })
+    /// Returns the handler, unless the identity comes from another build or is forged.
+    pub(crate) fn handler(self) -> Option<Arrive> {
+        let entry = image::named::<Entry>(self.entry).filter(|_| self.build == build())?;
+        Some(entry.arrive)
     }
 }
 
@@ -121,18 +110,19 @@ mod tests {
         assert_eq!(from.value::<u8>().expect("a byte"), 2);
     }
 
+    const FIRST: &Entry = &Entry::new(first);
+    const SECOND: &Entry = &Entry::new(second);
+
     #[test]
-    fn a_handler_is_found_by_its_distance() {
-        let handlers: [Arrive; 2] = [first, second];
-        let identities = handlers.map(Identity::of);
-        for (identity, handler) in identities.into_iter().zip(handlers) {
+    fn a_handler_is_found_by_its_name() {
+        let identities = [FIRST, SECOND].map(Identity::of);
+        for (identity, entry) in identities.into_iter().zip([FIRST, SECOND]) {
             let mut to = Writer::of_bytes();
             identity.write(&mut to);
             let read = Identity::read(&mut Reader::arrived(&to.into_bytes())).expect("an identity");
             assert_eq!(read, identity);
-            // SAFETY: `of` made the identity.
-            let found = unsafe { read.handler() }.expect("the same build");
-            assert_eq!(address(found), address(handler));
+            let found = read.handler().expect("a handler");
+            assert_eq!(found as *const (), entry.arrive as *const ());
         }
         let message = written(Travels::Within, &mut |to: &mut Writer| {
             identities[1].write(to);
@@ -141,17 +131,13 @@ mod tests {
         });
         message.expect("a message").read(|mut from| {
             let identity = Identity::read(&mut from).expect("an identity");
-            // SAFETY: `of` made the identity.
-            unsafe { identity.handler() }.expect("the same build")(from, None);
+            identity.handler().expect("a handler")(from, None);
         });
     }
 
     #[test]
     fn another_build_is_refused() {
-        let identity = Identity::of(first);
-        let other = Identity { build: identity.build ^ 1, ..identity };
-        // SAFETY: `of` made the identity, except for the build, which `handler` checks first.
-        let error = unsafe { other.handler() }.expect_err("another build");
-        assert!(error.to_string().contains("start the same file"), "{error}");
+        let identity = Identity::of(FIRST);
+        assert!(Identity { build: identity.build ^ 1, ..identity }.handler().is_none());
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::identity;
 use super::packet::{Made, Packet, handle_bytes};
 use crate::fabric::processes::Link;
+use crate::fabric::recorder::{self, Kind};
 use crate::fabric::threads::Transport;
 use crate::fabric::{Endpoint, Fabric};
 use crate::frame::context::Cx;
@@ -110,6 +111,7 @@ impl Mailbox {
     /// Sends a message to another worker, as bytes. Never waits.
     pub(crate) fn send_bytes(&self, to: usize, bytes: Vec<u8>, counters: &Counters) {
         let Others::Bytes(link) = &self.others else { unreachable!("all workers are in this process") };
+        recorder::sent(Kind::Tasks, &bytes);
         if !link.send(to, bytes) {
             counters.messages_held.add(1);
         }
@@ -140,6 +142,16 @@ impl Mailbox {
             self.hold(to, packet, message.bytes());
             counters.messages_held.add(1);
         }
+    }
+
+    /// For tests: sends bytes to worker `to` in place of a message. Returns false if there is no room.
+    pub(crate) fn forge(&self, to: usize, bytes: &[u8]) -> bool {
+        let Others::Bytes(link) = &self.others else { return false };
+        let room = !link.holds();
+        if room {
+            link.send(to, bytes.to_vec());
+        }
+        room
     }
 
     #[cold]

@@ -24,6 +24,7 @@
 //! kept. Overflow waits in the sender's outbox. A sender checks without a fence whether the receiver is parked; the
 //! scout or the last worker to park wakes receivers that it missed.
 
+mod bounded;
 pub(crate) mod identity;
 pub(crate) mod mailbox;
 pub(crate) mod packet;

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use super::identity::Identity;
+use super::identity::{Entry, Identity};
 use super::wire::{Reader, Writer, Written, written};
 use crate::frame::context::Cx;
 use crate::frame::quietly;
@@ -19,7 +19,10 @@ const WORDS: usize = 12;
 type PacketBody = [u64; WORDS];
 
 /// The action of a message at its receiver.
-pub(crate) trait Handler: Send + 'static {
+pub(crate) trait Handler: Sized + Send + 'static {
+    /// What names the handler in messages as bytes.
+    const ENTRY: &'static Entry = &Entry::new(Self::arrive);
+
     /// Handles the message, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
 
@@ -209,18 +212,16 @@ pub(crate) fn handle_bytes(bytes: Vec<u8>, cx: Cx) {
 fn write<H: Handler>(travels: Travels, handler: H) -> Option<Written> {
     let mut handler = Some(handler);
     written(travels, &mut |to| {
-        Identity::of(H::arrive).write(to);
+        Identity::of(H::ENTRY).write(to);
         handler.take().is_some_and(|handler| handler.write(to))
     })
 }
 
 fn arrive(message: Written, cx: Option<Cx>) {
     message.read(|mut from| {
-        let Some(identity) = Identity::read(&mut from) else { unreachable!("the library has written this header") };
-        // SAFETY: `write` begins each message with an `Identity` made by `of`.
-        match unsafe { identity.handler() } {
-            Ok(handler) => handler(from, cx),
-            Err(error) => panic!("{error}"),
+        // A forged message is dropped.
+        if let Some(handler) = Identity::read(&mut from).and_then(Identity::handler) {
+            handler(from, cx);
         }
     });
 }

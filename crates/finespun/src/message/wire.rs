@@ -4,8 +4,10 @@
 //! are copied as they are in memory. A runtime with `Builder::encode` sends every message as bytes, although its
 //! workers share memory. A program that works with this setting does not depend on shared memory.
 //!
-//! Only the program that wrote the bytes reads them. The library's own part precedes the output of the program's
-//! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message.
+//! Nothing that comes from another process is trusted: what cannot be read, or names what is not there, is an error of
+//! its message, which is dropped or answered with the error. The library's own part precedes the output of the program's
+//! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message. A well-formed
+//! message that somebody else has written is obeyed like any other.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +16,7 @@ use std::thread;
 use postcard::ser_flavors::{Flavor, Size};
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::bounded::decode;
 use crate::fabric::buffers;
 use crate::frame::discard;
 use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, take_back};
@@ -78,6 +81,12 @@ pub(crate) struct Reader<'a> {
 pub(crate) struct Unreadable {
     what: &'static str,
     error: String,
+}
+
+impl Unreadable {
+    pub(crate) fn new<T>(error: &str) -> Unreadable {
+        Unreadable { what: type_name::<T>(), error: error.to_owned() }
+    }
 }
 
 /// Writes a message, unless `body` returns false.
@@ -218,7 +227,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
         let mut value = None;
         let read = self.by(&mut |bytes| {
-            let (read, rest) = postcard::take_from_bytes(bytes)?;
+            let (read, rest) = decode(bytes)?;
             value = Some(read);
             Ok(rest)
         });
@@ -251,7 +260,8 @@ impl<'a> Reader<'a> {
 /// message's type contains it.
 ///
 /// # Safety
-/// The sender had a value of type `F`.
+/// The sender had a value of type `F`, or the message is forged: then the program contains code that sends such messages,
+/// and an `F` is a function or a closure without captures, which that code can make.
 pub(crate) unsafe fn recreate<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "code that travels captures nothing") };
     // SAFETY: `F` has size zero and is `Copy`, and the caller guarantees that a value exists; this is a copy.

@@ -120,7 +120,7 @@ pub(crate) type Then = Box<dyn FnOnce(Cx, Option<Payload>)>;
 /// A word that no array ever has, because its generation is never assigned.
 pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
 
-/// The last generation assigned in this process. No two arrays of the process have the same generation.
+/// The number of generations assigned in this process. No two arrays of the process have the same generation.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 impl ArrayTable {
@@ -155,9 +155,15 @@ impl ArrayTable {
             self.numbers.used.set(MOST);
             return None;
         }
-        let last = GENERATION.fetch_add(1, Relaxed);
-        assert!(last < u32::MAX - 1, "a process makes 2^32 arrays at most");
-        Some(word(last + 1, number))
+        loop {
+            let last = GENERATION.fetch_add(1, Relaxed);
+            assert!(last < u32::MAX - 1, "a process makes 2^32 arrays at most");
+            // Multiplied, so that a damaged word is not that of the next array.
+            let word = word((last + 1).wrapping_mul(0x9e37_79b1), number);
+            if is_word(word) {
+                return Some(word);
+            }
+        }
     }
 
     /// Makes the number of an array available again. No node knows the array any more.
@@ -182,6 +188,18 @@ impl ArrayTable {
             return None;
         }
         out.remove(&word).map(|known| (known.then, known.refused))
+    }
+
+    /// Returns whether the creation or removal of an array is in progress.
+    pub(crate) fn is_out(&self, word: u64) -> bool {
+        self.numbers.out.borrow().contains_key(&word)
+    }
+
+    /// Returns the word of the array that has the same number as that with this word.
+    pub(crate) fn same_number(&self, word: u64) -> Option<u64> {
+        // SAFETY: `number` is below `MOST`, the number of descriptors.
+        let found = unsafe { &*self.entries().add(number(word)) }.word.get();
+        (found != 0).then_some(found)
     }
 
     /// Adds an array.
@@ -236,7 +254,14 @@ impl ArrayTable {
     pub(crate) fn find(&self, word: u64) -> Option<&ArrayEntry> {
         // SAFETY: `number` is below `MOST`, the number of descriptors.
         let entry = unsafe { &*self.entries().add(number(word)) };
-        (entry.word.get() == word).then_some(entry)
+        (entry.word.get() == word && word != 0).then_some(entry)
+    }
+
+    /// Returns an array's descriptor, if the array is on this node and is an `S`.
+    pub(crate) fn find_kept<S: StoredArray>(&self, word: u64) -> Option<&ArrayEntry> {
+        let kept = self.kept.borrow();
+        let kept: &dyn Any = &**kept.get(number(word))?.as_ref()?;
+        self.find(word).filter(|_| kept.is::<S>())
     }
 
     /// Returns an array, if it is on this node.
@@ -277,6 +302,12 @@ impl Drop for ArrayTable {
 fn word(generation: u32, number: usize) -> u64 {
     debug_assert!(number < MOST);
     u64::from(generation) << 32 | (number * size_of::<ArrayEntry>()) as u64
+}
+
+/// Returns whether a number is the word of an array that may exist.
+pub(crate) fn is_word(of: u64) -> bool {
+    let generation = (of >> 32) as u32;
+    (1..u32::MAX).contains(&generation) && of == word(generation, number(of))
 }
 
 /// Returns the number in an array's word.

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::collections::HashSet;
 
 use crate::frame::Payload;
-use crate::frame::origin::{Origin, open, traced};
+use crate::frame::image;
+use crate::frame::origin::{open, traced};
 use crate::message::wire::{Reader, Writer};
 use crate::process::ProcessMutex;
 
@@ -184,7 +185,7 @@ pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
 /// Writes the panic of a call to a message. A payload that is not a [`CallError`] arrives as its text.
 pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
     let (payload, origin) = open(payload);
-    to.value(&origin.map(Origin::offset));
+    to.value(&origin.map(image::name));
     let error = match payload.downcast::<CallError>() {
         Ok(error) => {
             let (kind, Which { object, method, node }, message) = match *error {
@@ -212,8 +213,8 @@ fn which(object: &'static str, method: &'static str, node: usize) -> Which {
 /// Reads a panic that [`write_payload`] has written.
 pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
     type Written = Result<(u8, String, String, u32, String), String>;
-    let (Ok(origin), Ok(error)) = (from.value::<Option<isize>>(), from.value::<Written>()) else {
-        unreachable!("the library has written this header")
+    let (Ok(origin), Ok(error)) = (from.value::<Option<i64>>(), from.value::<Written>()) else {
+        return Payload::new("a panic whose message is malformed");
     };
     let payload: Payload = match error {
         Ok((kind, object, method, node, message)) => {
@@ -229,24 +230,28 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
         }
         Err(message) => Payload::new(message),
     };
-    match origin {
-        // SAFETY: the sender, which runs the same program, wrote a result of `Origin::offset`. No output of user
-        // encoders precedes the number in the message, so it has been read correctly.
-        Some(offset) => traced(payload, unsafe { Origin::at(offset) }),
+    match origin.and_then(image::named) {
+        Some(origin) => traced(payload, origin),
         None => payload,
     }
 }
 
-/// Interns the name of a type or method; a program has few names.
+/// Interns the name of a type or method; a program has few names. Forged names must not fill the memory.
 pub(crate) fn known(name: String) -> &'static str {
+    const MOST: usize = 1 << 14;
+    const LONGEST: usize = 1 << 10;
     static NAMES: ProcessMutex<Option<HashSet<&'static str>>> = ProcessMutex::new(None);
     let mut names = NAMES.lock();
     let names = names.get_or_insert_default();
-    names.get(&*name).copied().unwrap_or_else(|| {
-        let name = name.leak();
-        names.insert(name);
-        name
-    })
+    if let Some(name) = names.get(&*name) {
+        return name;
+    }
+    if names.len() == MOST || name.len() > LONGEST {
+        return "(a name too many)";
+    }
+    let name = name.leak();
+    names.insert(name);
+    name
 }
 
 #[cfg(test)]

@@ -161,6 +161,17 @@ impl Nodes {
         &self.tables[(node / self.workers) as usize]
     }
 
+    /// Returns whether `node` is one of this worker's.
+    #[inline]
+    pub(crate) fn hosts(&self, node: u32) -> bool {
+        node < self.count && node % self.workers == self.worker
+    }
+
+    /// Returns the table of `node`, if it is one of this worker's.
+    pub(crate) fn hosted(&self, node: u32) -> Option<&Table> {
+        self.hosts(node).then(|| self.table(node))
+    }
+
     /// Called after an object has been added to `node`, which is one of this worker's. If it is the current node,
     /// refreshes the context's pointers to its table, whose entries may have moved.
     #[inline]
@@ -189,6 +200,20 @@ impl Nodes {
             // SAFETY: the message is neither used nor dropped after the call.
             unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
         }
+    }
+
+    /// For tests: returns the numbers of the continuations that this worker keeps.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.kept.numbers()
+    }
+
+    /// For tests: sends bytes to a worker in place of a message. Returns false if there is no room.
+    pub(crate) fn forge(&self, cx: Cx, worker: u32, bytes: &[u8]) -> bool {
+        let sent = self.mailbox.forge(worker as usize, bytes);
+        if sent && worker != self.worker {
+            cx.context().team().poke(worker);
+        }
+        sent
     }
 
     /// Returns whether messages travel as bytes, in which case messages between this worker's own nodes do so too.
@@ -291,6 +316,11 @@ impl Nodes {
 
     pub(super) fn set_named(&self, known: Known) {
         self.named.set(Some(known));
+    }
+
+    /// Returns whether the runtime has this worker.
+    pub(super) fn is_worker(&self, worker: u32) -> bool {
+        worker < self.workers
     }
 
     /// Makes `node` the current node. A number that no node has selects the empty table.

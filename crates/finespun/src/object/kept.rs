@@ -115,6 +115,15 @@ impl Kept {
         Some(one)
     }
 
+    /// For tests: returns the numbers of all that the worker keeps.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        let number = |(at, place): (usize, &Place)| {
+            place.kept.as_ref()?;
+            Some(u64::from(self.worker) << (PLACE + USES) | (at as u64) << USES | u64::from(place.uses))
+        };
+        self.places.borrow().all.iter().enumerate().filter_map(number).collect()
+    }
+
     /// Drops the continuations of these runs.
     pub(super) fn forget_runs(&self, mut of: impl FnMut(u32) -> bool) {
         let mut places = self.places.borrow_mut();

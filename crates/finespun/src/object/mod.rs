@@ -32,7 +32,7 @@ pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;
-mod returning;
+pub(crate) mod returning;
 pub(crate) mod state;
 pub(crate) mod table;
 

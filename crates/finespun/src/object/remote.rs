@@ -37,7 +37,7 @@ use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
 use crate::frame::{CallSite, Payload, discard, quietly, quietly_here};
 use crate::message::packet::Handler;
-use crate::message::wire::{Reader, Wire, Writer, bytes_elsewhere};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
 use crate::run::continuation::travel::{Travels, travels};
 use crate::wait::suspend::suspend_beneath;
@@ -191,6 +191,17 @@ const NAMED: u8 = 4;
 const IN_GROUP: u8 = 8;
 const GOOD: u8 = 16;
 
+/// Runs are numbered. A message contains the number times this, so that a damaged one is not that of the next run.
+const FACTOR: u32 = 0x9e37_79b1;
+/// The inverse of the factor.
+const DIVISOR: u32 = 0x0e8b_2f51;
+const _: () = assert!(FACTOR.wrapping_mul(DIVISOR) == 1);
+
+/// Returns a run in a message.
+pub(crate) fn run_in_message(run: u32) -> [u8; 4] {
+    run.wrapping_mul(FACTOR).to_le_bytes()
+}
+
 fn write_return(k: Option<ReturnName>, flags: u8, to: &mut Writer) {
     let Some(ReturnName { away, number }) = k else { return to.bytes(&[flags]) };
     to.bytes(&[flags | RETURN | if away { AWAY } else { 0 }]);
@@ -217,11 +228,12 @@ impl Header {
             }
             Group::Named(Names { run, group: None }) => {
                 write_return(self.k, NAMED, to);
-                to.bytes(&run.to_le_bytes());
+                to.bytes(&run_in_message(run));
             }
             Group::Named(Names { run, group: Some(GroupName { home, index, uses }) }) => {
                 write_return(self.k, NAMED | IN_GROUP, to);
-                [run, home, index].iter().for_each(|number| to.bytes(&number.to_le_bytes()));
+                to.bytes(&run_in_message(run));
+                [home, index].iter().for_each(|number| to.bytes(&number.to_le_bytes()));
                 to.bytes(&uses.to_le_bytes());
             }
         }
@@ -235,11 +247,12 @@ impl Header {
         let group = if flags & NAMED == 0 {
             Group::Numbered { group: first, home: number()? }
         } else if flags & IN_GROUP == 0 {
-            Group::Named(Names { run: first, group: None })
+            Group::Named(Names { run: first.wrapping_mul(DIVISOR), group: None })
         } else {
             let (home, index) = (number()?, number()?);
             let uses = u64::from_le_bytes(from.bytes()?);
-            Group::Named(Names { run: first, group: Some(GroupName { home, index, uses }) })
+            let run = first.wrapping_mul(DIVISOR);
+            Group::Named(Names { run, group: Some(GroupName { home, index, uses }) })
         };
         let out = from.travels() == Travels::Out;
         let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away == out);
@@ -273,10 +286,12 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Some(Header { group, k }) = Header::read(&mut from) else { return };
-        let k = k.and_then(|k| Return::named(k, cx));
+        let Some(Header { group, k: name }) = Header::read(&mut from) else { return };
+        let k = name.and_then(|name| Return::named(name, cx));
         let (group, home) = match (group, cx) {
             (Group::Numbered { group, home }, _) => (group, home),
+            // Nobody waits for the answer any more, or the message is forged.
+            (Group::Named(_), _) if name.is_some() && k.is_none() => return,
             (Group::Named(names), Some(cx)) => {
                 // The arguments are read in the run, to which the continuations among them belong.
                 let Some(group) = enter_named(cx, names) else {
@@ -289,7 +304,14 @@ impl<W: Work> Handler for Request<W> {
             // It has left nothing in this process.
             (Group::Named(_), None) => return,
         };
-        match (W::read(&mut from), cx) {
+        let here = |work: W| match cx {
+            Some(cx) if !Nodes::of(cx).hosts(work.node()) => {
+                quietly(|| drop(work));
+                Err(Unreadable::new::<W>("its node is elsewhere"))
+            }
+            _ => Ok(work),
+        };
+        match (W::read(&mut from).and_then(here), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
             (Err(error), Some(cx)) if cx.try_enter(group) => {
                 answer(cx, Reply { home, k }, Err(Payload::new(error.to_string())));

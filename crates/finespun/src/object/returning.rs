@@ -39,6 +39,11 @@ pub(super) enum Onward {
 }
 
 impl Away {
+    /// Returns the continuation of another process with this number, unless no worker can keep one with it.
+    fn named(cx: Cx, number: u64) -> Option<Away> {
+        Nodes::of(cx).is_worker(worker_of(number)).then(|| Away(number))
+    }
+
     /// Returns the worker that receives the answer.
     pub(super) fn home(&self) -> u32 {
         worker_of(self.0)
@@ -98,15 +103,20 @@ impl<T: Send + 'static> Return<T> {
         }
     }
 
-    /// Returns the continuation that a message names. `None` if its wait has ended.
+    /// Returns the continuation that a message names. `None` if its wait has ended, or the name is forged.
     pub(super) fn named(name: ReturnName, cx: Option<Cx>) -> Option<Return<T>> {
         let ReturnName { away, number } = name;
         if !away {
             return travel::take(number).map(Return::Here);
         }
         // Without a context, the message is dropped, after its run.
-        let kept = Nodes::of(cx?).kept();
-        if kept.is_own(number) { kept.take(number).map(Return::Here) } else { Some(Return::Away(Away(number))) }
+        let cx = cx?;
+        let kept = Nodes::of(cx).kept();
+        if kept.is_own(number) {
+            kept.take(number).map(Return::Here)
+        } else {
+            Away::named(cx, number).map(Return::Away)
+        }
     }
 }
 
@@ -142,8 +152,8 @@ fn run_of(cx: Cx, group: u32) -> Option<u32> {
 
 /// The names, valid in all processes, of a run and a group in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Names {
-    pub(super) run: u32,
+pub(crate) struct Names {
+    pub(crate) run: u32,
     pub(super) group: Option<GroupName>,
 }
 
@@ -157,7 +167,7 @@ pub(super) struct Known {
 }
 
 /// Returns the names of a run or group of this worker's team; 0 if the run has ended.
-pub(super) fn names(cx: Cx, number: u32) -> Names {
+pub(crate) fn names(cx: Cx, number: u32) -> Names {
     let team = cx.context().team();
     let name = |run: &Run| {
         // Other processes must learn that the run ends.
@@ -270,7 +280,7 @@ fn represent<T: Portable>(cx: Cx, number: u64) -> Option<Continuation<T>> {
     if !cx.is_in_task() {
         return None;
     }
-    let away = Away(number);
+    let away = Away::named(cx, number)?;
     let mut own = None;
     // The group to which the message belongs may end before the wait.
     cx.in_run(|| {

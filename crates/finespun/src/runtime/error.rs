@@ -234,7 +234,7 @@ struct Who(Option<&'static Origin>);
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(Origin { name, place }) => write!(f, "task `{name}` ({}:{})", place.file(), place.line()),
+            Some(Origin { name, place, .. }) => write!(f, "task `{name}` ({}:{})", place.file(), place.line()),
             None => f.write_str("a task"),
         }
     }

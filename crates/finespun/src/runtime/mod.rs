@@ -98,6 +98,15 @@ impl Runtime {
         Builder::default()
     }
 
+    /// For tests: sends bytes from the team of process `from` to that of process `to`, in place of a message.
+    #[cfg(feature = "objects")]
+    pub(crate) fn forge(&self, from: usize, to: usize, bytes: &[u8]) {
+        let part = from.checked_sub(1).map_or(self, |other| &self.others[other]);
+        if let Some(peers) = &part.team.peers {
+            peers.forge(to, bytes);
+        }
+    }
+
     /// Returns the number of workers, over all processes.
     pub fn workers(&self) -> usize {
         self.team.all_workers()
@@ -338,6 +347,9 @@ impl Drop for Runtime {
 
 /// Cancels the runs in progress, and ends the workers.
 fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
+    if let Some(peers) = &team.peers {
+        peers.close(team);
+    }
     team.cancel_all();
     team.bell.shutdown();
     team.idle.shutdown();

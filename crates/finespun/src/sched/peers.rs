@@ -117,6 +117,12 @@ pub(crate) trait Peers: Send + Sync {
     #[cfg(feature = "processes")]
     fn process_died(&self, team: &Team, died: ProcessDied);
 
+    /// Called before the team ends, after the leader's has ended: no run is left but those that forged messages have begun.
+    fn close(&self, team: &Team);
+
+    /// For tests: sends bytes in place of a message to the team of process `to`.
+    fn forge(&self, to: usize, bytes: &[u8]);
+
     /// Called when a run has ended here and been removed.
     fn ended(&self, team: &Team, run: &Run);
 }

@@ -217,7 +217,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
         // SAFETY: the type of this message shows that its sender had a `C`.
         let calls = unsafe { recreate() };
         let way = Operation { calls, last, place: Location::caller() };
-        Ok(Sweep { first, rest, args: S::again(from.value()?), way })
+        let args = S::again(from.value()?).ok_or_else(|| Unreadable::new::<S>("no argument"))?;
+        Ok(Sweep { first, rest, args, way })
     }
 }
 

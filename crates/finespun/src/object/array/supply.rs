@@ -26,9 +26,9 @@ pub trait Supply: Sized + Send + 'static {
     /// Returns the remaining arguments in the form that a message contains; only one if all are the same.
     #[doc(hidden)]
     fn rest(self) -> Vec<Self::Argument>;
-    /// Recreates the supply from the result of [`rest`](Supply::rest).
+    /// Recreates the supply from the result of [`rest`](Supply::rest). Returns `None` if that is something else.
     #[doc(hidden)]
-    fn again(rest: Vec<Self::Argument>) -> Self;
+    fn again(rest: Vec<Self::Argument>) -> Option<Self>;
 }
 
 /// An argument for each element.
@@ -73,8 +73,8 @@ impl<A: Portable> Supply for Own<A> {
         self.0.collect()
     }
 
-    fn again(rest: Vec<A>) -> Own<A> {
-        Own::new(rest)
+    fn again(rest: Vec<A>) -> Option<Own<A>> {
+        Some(Own::new(rest))
     }
 }
 
@@ -105,8 +105,8 @@ impl<A: Portable + Clone> Supply for Same<A> {
         vec![self.0]
     }
 
-    fn again(mut rest: Vec<A>) -> Same<A> {
-        Same(rest.pop().unwrap_or_else(|| unreachable!("a message contains the shared argument")))
+    fn again(mut rest: Vec<A>) -> Option<Same<A>> {
+        rest.pop().map(Same)
     }
 }
 
