@@ -1,6 +1,6 @@
 //! `mpirun -n 2 processes [--quick]` measures messages between two processes of this host: Finespun beside MPI.
 //!
-//! `mpirun -n 8 processes --hotspot MESSAGES`: all processes but the first send it so many messages of 96 bytes each, while
+//! `mpirun -n 8 processes --hotspot MESSAGES`: all processes but the first send it MESSAGES messages of 96 bytes each, while
 //! it computes for a millisecond between polls. Prints the time, and the most memory that a process has used.
 //!
 //! Rounds of all rows, one after the other, so that all see the same state of the machine. While a row of MPI runs, the
@@ -22,7 +22,7 @@ const TAG: u16 = 1;
 /// Words from one place to another on a cache line of its own.
 const APART: usize = 16;
 
-/// What the messages change.
+/// The object that receives messages.
 struct Total(u64);
 
 #[object]
@@ -56,7 +56,7 @@ async fn one_way(times: u64) -> Duration {
     for time in 0..times {
         total.add_product(1, time).oneway().await;
     }
-    // The answer of a later call comes after all of them.
+    // A later call is answered after all of them.
     assert_eq!(total.add(0).await, (0..times).sum::<u64>(), "the sum of all messages");
     let time = begun.elapsed();
     quiesce().await;
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What the flood ends in.
+/// The object that receives the flood.
 struct Sink {
     messages: u64,
     sum: u64,

@@ -7,7 +7,7 @@
 //! Nothing that comes from another process is trusted: what cannot be read, or names what is not there, is an error of
 //! its message, which is dropped or answered with the error. The library's own part precedes the output of the program's
 //! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message. A well-formed
-//! message that somebody else has written is obeyed like any other.
+//! message of another origin is obeyed like any other.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -146,7 +146,7 @@ impl Writer {
         written
     }
 
-    /// Returns the end of what has been written.
+    /// Returns the end of the message so far.
     pub(crate) fn mark(&self) -> Mark {
         Mark { bytes: self.0.len(), left: left_so_far() }
     }

@@ -8,7 +8,7 @@
 //!
 //! A message that stays in its process ([`Travels::Within`]) *leaves* values: its reader takes them; the values that no
 //! reader has taken are dropped with the message, because it could not be written, was lost, or was not read by its
-//! receiver. What a message to another process ([`Travels::Out`]) refers to is kept elsewhere.
+//! receiver. Messages to other processes ([`Travels::Out`]) do not use this table.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -92,7 +92,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 thread_local! {
     /// Whether the message that this thread is writing or reading stays in its process.
     static TRAVELS: Cell<Option<Travels>> = const { Cell::new(None) };
-    /// The numbers of the values that the messages being written leave, those of the innermost message last, and how
+    /// The numbers of the values that unfinished messages leave: the innermost message's come last. The second is how
     /// many there are.
     static LEFT: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static COUNT: Cell<usize> = const { Cell::new(0) };
