@@ -211,7 +211,7 @@ async fn arrays() -> u64 {
 
 #[task]
 async fn object_arrays() -> u64 {
-    let cells = Array::create(20, layout::cyclic(nodes()), |index, sum| Cell::new(sum + index as u64), 3).await;
+    let cells = Array::create(20, layout::cyclic(nodes()), |index, sum: &u64| Cell::new(sum.wrapping_add(index as u64)), 3).await;
     let mut sum: u64 = cells.each(|cell| cell.add(1)).await.into_iter().sum();
     sum += cells.each_with((0..20).collect(), |cell, amount: u64| cell.add(amount)).await.len() as u64;
     sum += cells.each_sharing(5, |cell, amount: u64| cell.slow(amount)).await.len() as u64;

@@ -122,6 +122,12 @@ impl Group {
         live && self.uses() == uses
     }
 
+    /// Returns whether no group uses the record: it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        // Acquire: pairs with the swap in `Groups::end`.
+        self.sharing.load(Ordering::Acquire) == ENDED
+    }
+
     /// Returns the number of the enclosing group, or of the run.
     fn parent(&self) -> u32 {
         // Relaxed: written before the group's number is handed out.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
-use crate::cancel::groups::{Groups, Members, Policy};
+use crate::cancel::groups::{Group, Groups, Members, Policy};
 #[cfg(feature = "processes")]
 use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{Cause, Run};
@@ -400,7 +400,9 @@ impl Team {
         }
         let own = same_team(number, self.id.run(0));
         let group = if own { self.groups.find(number) } else { None };
-        group.is_some_and(|group| self.groups.is_terminated(group, |run| self.run_cancelled(run)))
+        // In a group that has ended, only a forged message has left a frame.
+        let is = |group: &Group| group.has_ended() || self.groups.is_terminated(group, |run| self.run_cancelled(run));
+        group.is_some_and(is)
     }
 
     pub(crate) fn any_run(&self) -> bool {
@@ -517,6 +519,10 @@ impl Team {
         let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
         for run in &runs {
             self.cancel(run);
+        }
+        if !runs.is_empty() {
+            // A run that was cancelled before may wait for a frame in a group that has ended since.
+            self.sweep();
         }
         runs
     }
