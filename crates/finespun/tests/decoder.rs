@@ -211,7 +211,9 @@ async fn arrays() -> u64 {
 
 #[task]
 async fn object_arrays() -> u64 {
-    let cells = Array::create(20, layout::cyclic(nodes()), |index, sum: &u64| Cell::new(sum.wrapping_add(index as u64)), 3).await;
+    let cells =
+        Array::create(20, layout::cyclic(nodes()), |index, sum: &u64| Cell::new(sum.wrapping_add(index as u64)), 3)
+            .await;
     let mut sum: u64 = cells.each(|cell| cell.add(1)).await.into_iter().sum();
     sum += cells.each_with((0..20).collect(), |cell, amount: u64| cell.add(amount)).await.len() as u64;
     sum += cells.each_sharing(5, |cell, amount: u64| cell.slow(amount)).await.len() as u64;
@@ -331,7 +333,7 @@ async fn tell(waits: &Waits) {
     VICTIMS.fetch_add(1, Ordering::Release);
 }
 
-/// What the attack knows of its victim.
+/// Facts about the victim that the attack uses.
 struct Victim {
     name: [u8; 4],
     /// Its messages so far.
@@ -387,7 +389,7 @@ fn kinds(messages: Vec<Vec<u8>>, header: usize) -> Vec<Vec<Vec<u8>>> {
     kinds.into_values().collect()
 }
 
-/// Returns where a message, if it is a request, has the name of its run, and the number of who waits for the answer. The
+/// Returns where a message, if it is a request, has the name of its run, and the number of the wait for the answer. The
 /// flags are in `object::remote`.
 fn places(message: &[u8]) -> (Option<usize>, Option<usize>) {
     let flags = message.get(IDENTITY).copied().unwrap_or(0);
