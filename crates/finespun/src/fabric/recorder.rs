@@ -1,6 +1,7 @@
 //! Records the messages that leave a process, for the fuzzer of their decoder.
 
-use crate::atomics::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::process::ProcessMutex;
 
 static ON: AtomicBool = AtomicBool::new(false);
