@@ -54,7 +54,7 @@ const ROWS: &[Row] = &[
     row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1500.0),
     row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
-    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1022.0),
+    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1024.0),
     row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),

@@ -42,8 +42,14 @@ pub(super) struct Elements<T> {
     plain: Option<Encoding<T>>,
 }
 
-/// Returns the array's entry at a node of this worker, or `None` if the array has been freed or the message is forged.
-fn entry<'a, T: Portable + Clone>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
+/// Returns the array's entry at a node of this worker, or `None` if the array has been freed.
+fn entry<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
+    Nodes::of(cx).table(node).arrays.find(array.word)
+}
+
+/// The same for a message that has arrived as bytes, which may be forged: the node may be elsewhere, and the array may have
+/// elements of another type.
+fn entry_of_forged<'a, T: Portable + Clone>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
     Nodes::of(cx).hosted(node)?.arrays.find_kept::<Store<T>>(array.word)
 }
 
@@ -139,7 +145,7 @@ impl<T: Portable + Clone> Handler for Ask<T> {
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let (Some((word, home, places, to)), Some(cx)) = (from.header(), cx) else { return };
         let (array, wanted) = (IArray::<T>::of(word), Wanted { home, places });
-        let Some(entry) = entry(cx, array, home as u32) else { return };
+        let Some(entry) = entry_of_forged(cx, array, home as u32) else { return };
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
         if unsafe { IArray::<T>::store(entry) }.has(cx, &wanted) && to < Nodes::of(cx).count() {
             Ask { array, wanted, to }.handle(cx);
@@ -201,7 +207,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
         let Some((word, home, places, to, good)) = from.header::<(_, _, Range<usize>, _, _)>() else { return };
         let (array, wanted) = (IArray::<T>::of(word), Wanted { home, places });
         // Elements of a freed array are discarded.
-        let Some((cx, entry)) = cx.and_then(|cx| Some((cx, entry(cx, array, to)?))) else { return };
+        let Some((cx, entry)) = cx.and_then(|cx| Some((cx, entry_of_forged(cx, array, to)?))) else { return };
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(entry) };
         if !store.has(cx, &wanted) || wanted.home == to as usize {

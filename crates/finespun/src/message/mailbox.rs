@@ -52,6 +52,8 @@ pub(crate) enum Others {
 pub(crate) struct Mailbox {
     /// Whether messages are sent as bytes within the process.
     encode: bool,
+    /// Whether no messages are sent as bytes.
+    plain: bool,
     /// Whether the fabric asks for the sizes of messages.
     weighs: bool,
     index: usize,
@@ -60,7 +62,7 @@ pub(crate) struct Mailbox {
     own: RefCell<VecDeque<Packet>>,
     /// By receiver: messages that could not be sent yet, oldest first.
     outbox: RefCell<BTreeMap<usize, Queue>>,
-    /// The number of messages in the outbox.
+    /// The number of messages that could not be sent yet, or not as a whole: in the outbox or the link.
     held: Cell<usize>,
     /// Whether this is the only worker.
     alone: bool,
@@ -77,6 +79,7 @@ pub(crate) fn mailboxes(ends: Vec<Others>, first: usize, travel: &Travel) -> Vec
     }
     let mailbox = |(index, others): (usize, Others)| Mailbox {
         encode: travel.encode,
+        plain: !travel.encode && matches!(others, Others::Memory(_)),
         weighs: matches!(&others, Others::Memory(end) if end.weighs()),
         index: first + index,
         others,
@@ -90,6 +93,12 @@ pub(crate) fn mailboxes(ends: Vec<Others>, first: usize, travel: &Travel) -> Vec
 }
 
 impl Mailbox {
+    /// Returns whether no messages are sent as bytes.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     /// Returns whether messages are sent as bytes within the process.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
@@ -115,6 +124,7 @@ impl Mailbox {
         if !link.send(to, bytes) {
             counters.messages_held.add(1);
         }
+        self.held.set(link.kept());
         counters.messages_pushed.add(1);
     }
 
@@ -150,6 +160,7 @@ impl Mailbox {
         let room = !link.holds();
         if room {
             link.send(to, bytes.to_vec());
+            self.held.set(link.kept());
         }
         room
     }
@@ -169,16 +180,7 @@ impl Mailbox {
     /// Returns whether messages, or parts of them, have not been sent yet.
     #[inline]
     pub(crate) fn holds(&self) -> bool {
-        self.unsent() > 0
-    }
-
-    /// Returns the number of messages that could not be sent yet, or not as a whole.
-    #[inline]
-    fn unsent(&self) -> usize {
-        match &self.others {
-            Others::Memory(_) => self.held.get(),
-            Others::Bytes(link) => link.kept(),
-        }
+        self.held.get() > 0
     }
 
     /// Returns whether messages wait in the outbox and none waits to be handled.
@@ -189,7 +191,7 @@ impl Mailbox {
     /// Returns the number of messages that this worker has made and not passed on yet: to its own nodes, and in the
     /// outboxes.
     pub(crate) fn to_do(&self) -> usize {
-        self.unsent() + self.own.borrow().len()
+        self.held.get() + self.own.borrow().len()
     }
 
     #[inline]
@@ -219,7 +221,11 @@ impl Mailbox {
         }
         let end = match &self.others {
             Others::Memory(end) => end,
-            Others::Bytes(link) => return link.flush(poke),
+            Others::Bytes(link) => {
+                let some = link.flush(poke);
+                self.held.set(link.kept());
+                return some;
+            }
         };
         let before = self.held.get();
         self.outbox.borrow_mut().retain(|&to, queue| {

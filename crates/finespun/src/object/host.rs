@@ -185,20 +185,18 @@ impl Nodes {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_pending_call();
-        if self.mailbox.leaves_process() && worker != self.worker {
+        if self.mailbox.is_plain() || worker == self.worker && !self.mailbox.encodes() {
+            let elsewhere = if self.mailbox.weighs() { handler.bytes_elsewhere() } else { 0 };
+            // SAFETY: the message is neither used nor dropped after the call.
+            unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
+        } else if worker != self.worker && self.mailbox.leaves_process() {
             // Encodes the whole message before posting it: user encoders may panic.
             if let Some(bytes) = bytes_of(handler) {
                 self.post_bytes(cx, worker, bytes);
             }
-        } else if self.mailbox.encodes() {
-            if let Some(message) = Made::encoded(handler) {
-                // SAFETY: the message is neither used nor dropped after the call.
-                unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
-            }
-        } else {
-            let elsewhere = if self.mailbox.weighs() { handler.bytes_elsewhere() } else { 0 };
+        } else if let Some(message) = Made::encoded(handler) {
             // SAFETY: the message is neither used nor dropped after the call.
-            unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
+            unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
         }
     }
 
