@@ -223,19 +223,12 @@ impl Cx {
     pub(crate) fn enter_frame(self, group: u32) -> bool {
         let context = self.context();
         if (context.group.get() != group || group & GROUP != 0) && !self.find_group(group) {
-            return self.outlived(group);
+            assert!(group & GROUP != 0, "a run outlives its frames");
+            // A forged message has left a frame in a group that has ended since: the frame is destroyed.
+            self.leave_run();
+            return true;
         }
         self.is_terminated()
-    }
-
-    /// Leaves all runs, for a frame that a forged message has left in a group whose run has ended since. The frame is
-    /// destroyed.
-    #[cold]
-    #[inline(never)]
-    fn outlived(self, group: u32) -> bool {
-        assert!(group & GROUP != 0, "a run outlives its frames");
-        self.leave_run();
-        true
     }
 
     /// Enters `group`, a group or run, if its run has not ended. Returns whether it was entered and has not been
