@@ -214,7 +214,7 @@ impl Nodes {
         sent
     }
 
-    /// Returns whether messages travel as bytes, in which case messages between this worker's own nodes do so too.
+    /// Returns whether messages within the process travel as bytes, those between this worker's own nodes included.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
         self.mailbox.encodes()
