@@ -26,6 +26,7 @@ mod listed;
 mod method;
 pub(crate) mod object;
 pub(crate) mod pinned;
+mod portable;
 mod regions;
 mod resume;
 mod stack;

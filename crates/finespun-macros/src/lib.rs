@@ -42,6 +42,34 @@ use library::found;
 ///
 /// # Traits
 ///
+/// # Portable tasks
+///
+/// `#[task(portable)]`, alone or beside a schema, lets other processes of a runtime (`Fabric::Processes`) take calls that
+/// have not begun: branches of `join!`, and tasks of `join_all` and `reduce`. A process without work asks a busy one, which
+/// sends it half of such calls, the oldest; results and panics come back to where they are awaited. The arguments and the
+/// result are [portable](../finespun/objects/trait.Portable.html) values: an argument may also be a shared reference to
+/// one, to a slice or to a `str`, of which the other process owns a copy during the call. So a task that is portable must
+/// not rely on the identity of what it borrows, nor on statics. A call costs the same as one that stays.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task(portable)]
+/// async fn count(weights: &[u64], left: u64, from: usize) -> u64 {
+///     if left == 0 || from == weights.len() {
+///         return u64::from(left == 0);
+///     }
+///     let with: u64 = left.wrapping_sub(weights[from]);
+///     if with > left {
+///         return count(weights, left, from + 1).await;
+///     }
+///     let (a, b) = join!(count(weights, with, from + 1), count(weights, left, from + 1));
+///     a + b
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(count(&[1, 2, 3, 4, 5], 6, 0)), 3);
+/// ```
+///
 /// On a whole trait, the attribute makes tasks that work through `dyn` under the same names, if no method has type
 /// parameters, takes `self` by value or names `Self` (methods with `where Self: Sized` do not count). Nothing is boxed.
 /// Mark the trait's implementations as a whole, too. If a method takes `&self`, the type must be `Sync` where the

@@ -399,6 +399,7 @@ pub mod __rt {
         checked::checked,
         create::creation,
         oneway::oneway,
+        portable::{PortableCall, PortableForm, portable_task},
         reference::{Object, Ref, constants},
         table::Access,
     };

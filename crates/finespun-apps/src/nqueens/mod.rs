@@ -10,6 +10,7 @@ pub mod board;
 pub mod threads;
 
 use finespun::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::bits::Bits;
 
@@ -17,7 +18,7 @@ use crate::bits::Bits;
 pub const MAX_QUEENS: u32 = 32;
 
 /// The occupied columns and diagonals, as seen from the next row: one bit per column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     all: u32,
     columns: u32,
@@ -95,7 +96,7 @@ pub async fn nqueens(n: u32) -> u64 {
 }
 
 /// Returns the number of ways to complete `rows`.
-#[task]
+#[task(portable)]
 pub async fn count(rows: Rows) -> u64 {
     if rows.complete() {
         return 1;

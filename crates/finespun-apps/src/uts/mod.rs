@@ -20,9 +20,10 @@ pub use tree::{Kind, Node, Shape, Tree};
 
 use finespun::prelude::*;
 use finespun::simulation;
+use serde::{Deserialize, Serialize};
 
 /// The results of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Number of nodes, the root included.
     pub nodes: u64,
@@ -90,7 +91,7 @@ pub async fn search(tree: &Tree) -> Counts {
 }
 
 /// Searches the subtree of `node`.
-#[task]
+#[task(portable)]
 pub async fn visit(tree: &Tree, node: Node) -> Counts {
     let children: u32 = tree.children(node);
     let here: Counts = Counts::of(node, children);

@@ -1,9 +1,11 @@
 //! The generation of a tree.
 
+use serde::{Deserialize, Serialize};
+
 use super::hash::{self, State};
 
 /// A node: all data that a visit needs, by value in 24 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     state: State,
     depth: u32,
@@ -17,7 +19,7 @@ impl Node {
 }
 
 /// The rule for a node's number of children.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// `-t 0`: the root has a fixed number of children; any other node has `m` with probability `q`, else none.
     Binomial,
@@ -30,7 +32,7 @@ pub enum Kind {
 }
 
 /// The decrease of the expected number of children of a geometric tree with the depth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
     /// `-a 0`: linearly, to zero at depth `d`.
     Linear,
@@ -46,7 +48,7 @@ pub enum Shape {
 ///
 /// The defaults are the original's: a geometric tree of linear shape with `-b 4 -d 6 -r 0 -q 0.234375 -m 4 -f 0.5 -g
 /// 1`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tree {
     pub(super) kind: Kind,
     pub(super) shape: Shape,

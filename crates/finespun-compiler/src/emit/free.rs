@@ -6,7 +6,7 @@ use syn::{Ident, Type};
 
 use super::checks::undropped;
 use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish};
-use super::{listed, named, pinned, straight};
+use super::{listed, named, pinned, portable, straight};
 use crate::choose::{self, Choice};
 use crate::flow::capture::Demand;
 use crate::parse::Options;
@@ -16,7 +16,8 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let site = Span::mixed_site();
     let Parts { generics, inputs, params, ret, .. } = parts;
     let block = function.block.as_ref().expect("a free function has a body");
-    let place = choose::Place { split: true, listed: listed::listable(generics, inputs.len()), located: false };
+    let listed = options.portable.is_none() && listed::listable(generics, inputs.len());
+    let place = choose::Place { split: true, listed, located: false };
     let choice = choose::choose(params, &own(function, parts, true), block, options.wish, place)?;
     let note = note(&choice);
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
@@ -141,7 +142,10 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             }
         }
     };
-    let known = known(&choice);
+    let (inner, known) = match options.portable {
+        Some(_) => (portable::write(parts, name, inner, scalars)?, None),
+        None => (inner, known(&choice)),
+    };
     Ok(quote_spanned! {site=>
         #(#attrs)*
         #[doc = ""] #[doc = #note]

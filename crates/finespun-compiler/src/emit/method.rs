@@ -25,6 +25,12 @@ use crate::parse::Options;
 
 /// Writes a marked method.
 pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
+    if let Some(portable) = options.portable {
+        return Err(syn::Error::new(
+            portable,
+            "a method is not portable: make it a function that takes `self` as an argument",
+        ));
+    }
     let site = Span::mixed_site();
     let Parts { generics, receiver, inputs, params, ret } = parts;
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);

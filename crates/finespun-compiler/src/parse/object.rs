@@ -128,7 +128,7 @@ fn method(f: &ImplItemFn, access: Access, own: &Type, errors: &mut Errors) -> Me
 
 /// Removes a method's own `#[task(..)]` and returns its options, or the default ones.
 fn options(f: &mut ImplItemFn) -> syn::Result<Options> {
-    let mut options = Options { wish: Wish::Any, located: true };
+    let mut options = Options { wish: Wish::Any, located: true, portable: None };
     let mut said = Vec::new();
     f.attrs.retain(|a| {
         let task = a.path().is_ident("task");

@@ -1,6 +1,6 @@
 //! The arguments of `#[task(..)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::{Ident, parse::Parser};
 
 /// The schema that the user requests.
@@ -29,27 +29,41 @@ pub(crate) struct Options {
     pub(crate) wish: Wish,
     /// The function is a method of an object.
     pub(crate) located: bool,
+    /// Calls that have not begun may move to another process. The span of the word.
+    pub(crate) portable: Option<Span>,
 }
 
 impl Options {
     pub(crate) fn parse(arguments: TokenStream) -> syn::Result<Options> {
+        let mut options = Options { wish: Wish::Any, located: false, portable: None };
         if arguments.is_empty() {
-            return Ok(Options { wish: Wish::Any, located: false });
+            return Ok(options);
         }
-        let unknown = "expected one of `stack`, `pinned` and `straight`, or nothing";
+        let unknown = "expected one of `stack`, `pinned` and `straight`, or nothing; and `portable`, or not";
         let parser = |input: syn::parse::ParseStream| {
-            let name = input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown))?;
-            if input.is_empty() { Ok(name) } else { Err(input.error(unknown)) }
+            loop {
+                let name = input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown))?;
+                let wish = match name.to_string().as_str() {
+                    "portable" if options.portable.is_none() => {
+                        options.portable = Some(name.span());
+                        options.wish
+                    }
+                    _ if options.wish != Wish::Any => return Err(syn::Error::new(name.span(), unknown)),
+                    "stack" => Wish::Stack,
+                    "unchecked" => Wish::Unchecked,
+                    "may_block" => Wish::MayBlock,
+                    "pinned" => Wish::Pinned,
+                    "straight" => Wish::Straight,
+                    _ => return Err(syn::Error::new(name.span(), unknown)),
+                };
+                options.wish = wish;
+                if input.is_empty() {
+                    return Ok(());
+                }
+                input.parse::<syn::Token![,]>().map_err(|e| syn::Error::new(e.span(), unknown))?;
+            }
         };
-        let name = parser.parse2(arguments)?;
-        let wish = match name.to_string().as_str() {
-            "stack" => Wish::Stack,
-            "unchecked" => Wish::Unchecked,
-            "may_block" => Wish::MayBlock,
-            "pinned" => Wish::Pinned,
-            "straight" => Wish::Straight,
-            _ => return Err(syn::Error::new(name.span(), unknown)),
-        };
-        Ok(Options { wish, located: false })
+        parser.parse2(arguments)?;
+        Ok(options)
     }
 }

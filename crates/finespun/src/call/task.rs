@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 use std::thread;
 
+use super::elsewhere::Elsewhere;
 use super::outcome::{Called, Child, Outcome};
 use super::schema::Schema;
 use super::words::{self, Parcel, Word};
@@ -44,6 +45,10 @@ pub trait Task: sealed::Sealed + Sized {
     /// Whether the task checks the guard itself.
     #[doc(hidden)]
     const GUARDS: bool = false;
+
+    /// For a portable task: how another process makes its calls.
+    #[doc(hidden)]
+    const ELSEWHERE: Option<Elsewhere<Self>> = None;
 
     /// Calls the task on this stack.
     ///
@@ -353,6 +358,34 @@ impl<Tk: Task> Future for CallFuture<Tk> {
             }
         }
     }
+}
+
+/// Implements [`VTable::migrate`] for a frame that begins with the call of a portable task.
+///
+/// # Safety
+/// As there.
+#[cfg(feature = "objects")]
+pub(crate) unsafe fn migrate<Tk: Task>(frame: FrameRef, cx: Cx, to: u32) -> usize {
+    // SAFETY: the caller guarantees that the frame is ready, so its body is live, and that it alone could run it.
+    let CallFuture(state) = unsafe { BodyFrame::<CallFuture<Tk>>::body(frame).as_mut() };
+    let Some(elsewhere) = Tk::ELSEWHERE else { return 0 };
+    let task = match std::mem::replace(state, CallState::Taken) {
+        CallState::Start(task) | CallState::Fresh(task) => task,
+        begun => {
+            *state = begun;
+            return 0;
+        }
+    };
+    match (elsewhere.one)(cx, to, task).open::<Tk>() {
+        Ok(_) => unreachable!("the frame waits in any case"),
+        Err(child) => {
+            cx.wait_for(child.frame());
+            *state = CallState::Wait(child);
+        }
+    }
+    // SAFETY: the body waits, as if a poll had just returned pending, and no other code could run the frame.
+    unsafe { settle(cx, frame) };
+    1
 }
 
 /// Waits for a suspended callee.

@@ -65,6 +65,7 @@ impl<Th: Thread> Frame<Th> {
         on_child_complete: None,
         inner: false,
         call: Some(&CallTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
+        migrate: None,
     };
 
     /// Offset of the tail's elements.

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::computation::Computation;
 use crate::atomics::AtomicU64;
-use crate::frame::context::{Cx, StateBox, WorkerState};
+use crate::frame::context::{Cx, StateBox, StatePlace, WorkerState};
 #[cfg(feature = "objects")]
 use crate::object::state::ObjectState as Below;
 #[cfg(not(feature = "objects"))]
@@ -31,11 +31,15 @@ pub(super) struct InSession {
 }
 
 /// Makes the state of a worker. `team` is the number of any run of its team.
-pub(crate) fn worker_state(team: u32) -> StateBox {
+///
+/// # Safety
+/// The place outlives the state, and contains no other.
+pub(crate) unsafe fn worker_state(team: u32, place: Option<&StatePlace>) -> StateBox {
     let session =
         InSession { number: Cell::new(0), computation: Cell::new(ptr::null()), posted: Cell::new(ptr::null()) };
-    // SAFETY: closures are the last module with a state of its own: each other one's is the first field of the next.
-    unsafe { StateBox::new(ClosureState { below: Below::new(team), session }) }
+    // SAFETY: closures are the last module with a state of its own: each other one's is the first field of the next. The
+    // caller guarantees the rest.
+    unsafe { StateBox::new(place, ClosureState { below: Below::new(team), session }) }
 }
 
 impl Cx {

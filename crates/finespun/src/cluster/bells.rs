@@ -7,6 +7,14 @@
 //!
 //! Dekker's pattern, as in `sched/park.rs`: either the worker finds the message (2), or the sender sees the worker asleep
 //! (5). A wake-up between (2) and (3) has set `rung`, so that the wait returns at once.
+//!
+//! While a process has no work, one of its workers is on the *lookout* for workers of other processes that are awake, from
+//! which it begs. If none is, it says so and sleeps; the first that wakes rings it:
+//!
+//! ```text
+//!   lookout:  1 lookout = itself    fence    2 loads asleep of the others    3 waits while rung == 0
+//!   waker:    4 asleep = false      fence    5 takes lookout                 6 rung |= RUNG, wakes the lookout
+//! ```
 
 use std::ops::Range;
 use std::time::Duration;
@@ -28,29 +36,70 @@ struct Bell {
     rung: AtomicU32,
 }
 
+/// The worker of one process that is on the lookout while all workers of the runtime sleep, plus one, or zero.
+#[repr(align(128))]
+struct Lookout(AtomicU32);
+
 /// The bells of all workers.
-pub(super) struct Bells(Placed<Bell>);
+pub(super) struct Bells {
+    bells: Placed<Bell>,
+    lookouts: Placed<Lookout>,
+}
 
 /// Returns the number of bytes that [`Bells::new`] places.
-pub(super) fn placed_bytes(workers: usize) -> usize {
-    workers * size_of::<Bell>()
+pub(super) fn placed_bytes(workers: usize, processes: usize) -> usize {
+    workers * size_of::<Bell>() + processes * size_of::<Lookout>()
 }
 
 impl Bells {
-    pub(super) fn new(workers: usize, placement: &mut Placement) -> Bells {
+    pub(super) fn new(workers: usize, processes: usize, placement: &mut Placement) -> Bells {
         let bell = |_| Bell { asleep: AtomicU32::new(0), rung: AtomicU32::new(0) };
         // SAFETY: zeros are the initial state of a bell, which contains no address.
-        Bells(unsafe { placement.place(workers, bell) })
+        let bells = unsafe { placement.place(workers, bell) };
+        // SAFETY: zeros are the initial state, which contains no address.
+        let lookouts = unsafe { placement.place(processes, |_| Lookout(AtomicU32::new(0))) };
+        Bells { bells, lookouts }
+    }
+
+    /// Puts `worker` of process `rank`, which has the workers `own`, on the lookout. Returns whether a worker of another
+    /// process is awake, so that nobody need ring.
+    pub(super) fn look_out(&self, rank: usize, own: Range<usize>, worker: usize) -> bool {
+        // (1) Relaxed: ordered by the fence.
+        self.lookouts[rank].0.store(worker as u32 + 1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        // (2) Relaxed: ordered by the fence.
+        let awake = |(other, bell): (usize, &Bell)| !own.contains(&other) && bell.asleep.load(Ordering::Relaxed) == 0;
+        let any = self.bells.iter().enumerate().any(awake);
+        if any {
+            // Relaxed: whoever has taken it meanwhile rings in vain.
+            self.lookouts[rank].0.store(0, Ordering::Relaxed);
+        }
+        any
+    }
+
+    /// Called after a worker of process `rank` has woken: rings the lookouts of the other processes.
+    pub(super) fn ring_lookouts(&self, rank: usize) {
+        // Between (4) and (5).
+        fence(Ordering::SeqCst);
+        for (_, lookout) in self.lookouts.iter().enumerate().filter(|(other, _)| *other != rank) {
+            // (5) Relaxed, both: ordered by the fence. Looked at first: most times nobody is on the lookout.
+            if lookout.0.load(Ordering::Relaxed) != 0
+                && let worker @ 1.. = lookout.0.swap(0, Ordering::Relaxed)
+                && let Some(bell) = self.bells.get(worker as usize - 1)
+            {
+                bell.ring(RUNG);
+            }
+        }
     }
 
     pub(super) fn set_asleep(&self, worker: usize, asleep: bool) {
         // Relaxed: ordered by the worker's fence before (2). A stale value that is too high wakes in vain.
-        self.0[worker].asleep.store(asleep.into(), Ordering::Relaxed);
+        self.bells[worker].asleep.store(asleep.into(), Ordering::Relaxed);
     }
 
     /// Rings the bell of a worker of this process.
     pub(super) fn ring(&self, worker: usize) {
-        self.0[worker].ring(RUNG);
+        self.bells[worker].ring(RUNG);
     }
 
     /// Wakes the first of these workers that is asleep, after a message has been published for it.
@@ -58,14 +107,14 @@ impl Bells {
         // Between (4) and (5).
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fences.
-        if let Some(worker) = workers.find(|&worker| self.0[worker].asleep.load(Ordering::Relaxed) != 0) {
-            self.0[worker].ring(MESSAGE);
+        if let Some(worker) = workers.find(|&worker| self.bells[worker].asleep.load(Ordering::Relaxed) != 0) {
+            self.bells[worker].ring(MESSAGE);
         }
     }
 
     /// Waits until the bell is rung, or for `timeout`. May return early without a reason, as if rung.
     pub(super) fn wait(&self, worker: usize, timeout: Option<Duration>) -> Waited {
-        let bell = &self.0[worker];
+        let bell = &self.bells[worker];
         // Acquire: pairs with the Release in `ring`.
         let mut rung = bell.rung.swap(0, Ordering::Acquire);
         let mut timed_out = false;

@@ -9,6 +9,7 @@
 //! [`runs`] begins and ends runs in all processes, [`groups`] groups, and [`deadlocks`] finds out that the runtime rests.
 //! This file has what these share: it joins the processes, and exchanges and dispatches their messages.
 
+mod begging;
 mod bells;
 mod control;
 mod deadlocks;
@@ -32,9 +33,11 @@ use crate::fabric::placed::{Placement, Segment};
 use crate::fabric::processes::{self, Link, Watch, links};
 use crate::fabric::recorder::{self, Kind};
 use crate::frame::budget::FrameMemory;
+use crate::frame::context::StatePlace;
 use crate::sched::peers::{Part, Peers};
 use crate::sched::team::Team;
 use crate::sim::Waited;
+use begging::Places;
 use bells::Bells;
 use control::Control;
 use deadlocks::Deadlocks;
@@ -61,11 +64,19 @@ impl Shape {
 
     /// Returns the size of the segment that the processes share.
     pub(crate) fn segment_bytes(self) -> usize {
-        processes::placed_bytes(self.processes) + bells::placed_bytes(self.all()) + processes::placed_bytes(self.all())
+        processes::placed_bytes(self.processes)
+            + bells::placed_bytes(self.all(), self.processes)
+            + processes::placed_bytes(self.all())
+            + begging::placed_bytes(self.all())
     }
 
     fn workers_of(self, process: usize) -> Range<usize> {
         process * self.workers..(process + 1) * self.workers
+    }
+
+    /// Returns the number among all of a worker of this process.
+    fn own(self, worker: usize) -> usize {
+        self.workers_of(self.rank).start + worker
     }
 
     fn part(self) -> Part {
@@ -80,6 +91,7 @@ pub(crate) struct Cluster {
     me: Weak<Cluster>,
     team: OnceLock<Weak<Team>>,
     bells: Bells,
+    places: Places,
     link: Mutex<Link>,
     arrivals: Watch,
     /// Whether the link waits for room.
@@ -108,7 +120,8 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
     let mut placement = Placement::shared(segment);
     let own = shape.rank..shape.rank + 1;
     let Some(link) = links(shape.processes, &mut placement, own).pop() else { unreachable!("one link was asked for") };
-    let bells = Bells::new(shape.all(), &mut placement);
+    let bells = Bells::new(shape.all(), shape.processes, &mut placement);
+    let places = Places::new(shape.all(), &mut placement);
     let ends = links(shape.all(), &mut placement, shape.workers_of(shape.rank));
     let state = State {
         runs: Runs::new(),
@@ -120,6 +133,7 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         me: Weak::clone(me),
         team: OnceLock::new(),
         bells,
+        places,
         arrivals: link.watch(),
         link: Mutex::new(link),
         holds: AtomicBool::new(false),
@@ -229,16 +243,44 @@ impl Peers for Cluster {
         self.bells.wake_for_message(worker as usize..worker as usize + 1);
     }
 
+    fn place(&self, worker: usize) -> &StatePlace {
+        self.places.of(self.shape.own(worker))
+    }
+
+    fn beg(&self, worker: usize, asked: Option<u32>, random: u64) -> Option<u32> {
+        if self.is_cut_off() {
+            return None;
+        }
+        self.places.beg(self.shape.own(worker), self.shape.workers_of(self.shape.rank), asked, random)
+    }
+
+    fn stop_begging(&self, worker: usize, asked: u32) {
+        self.places.take_back(self.shape.own(worker), asked);
+    }
+
+    fn is_elsewhere(&self, worker: u32) -> bool {
+        let worker = worker as usize;
+        worker < self.shape.all() && !self.shape.workers_of(self.shape.rank).contains(&worker)
+    }
+
+    fn look_out(&self, worker: usize) -> bool {
+        let rank = self.shape.rank;
+        !self.is_cut_off() && self.bells.look_out(rank, self.shape.workers_of(rank), self.shape.own(worker))
+    }
+
     fn ring(&self, worker: usize) {
-        self.bells.ring(self.shape.workers_of(self.shape.rank).start + worker);
+        self.bells.ring(self.shape.own(worker));
     }
 
     fn wait(&self, worker: usize, timeout: Option<Duration>) -> Waited {
-        self.bells.wait(self.shape.workers_of(self.shape.rank).start + worker, timeout)
+        self.bells.wait(self.shape.own(worker), timeout)
     }
 
     fn set_asleep(&self, worker: usize, asleep: bool) {
-        self.bells.set_asleep(self.shape.workers_of(self.shape.rank).start + worker, asleep);
+        self.bells.set_asleep(self.shape.own(worker), asleep);
+        if !asleep {
+            self.bells.ring_lookouts(self.shape.rank);
+        }
     }
 
     fn is_cut_off(&self) -> bool {

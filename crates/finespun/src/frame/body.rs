@@ -30,6 +30,7 @@ impl<F: Future> BodyFrame<F> {
         on_child_complete: None,
         inner: false,
         call: None,
+        migrate: None,
     };
 
     /// Makes a frame of `group`, a group or run, around `body`. No other thread can reach the frame yet. The table is

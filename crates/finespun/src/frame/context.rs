@@ -10,17 +10,35 @@ use super::guard::{Guard, stack_pointer};
 use super::header::FrameRef;
 use super::number::{NOTHING, same_team};
 use super::pool::{Class, Pool};
+use crate::atomics::{AtomicBool, AtomicU32};
 use crate::observe::Counters;
 
-/// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the guard and
+/// The beginning of a worker's state, which other threads use, also those of other processes.
+#[repr(C)]
+pub(crate) struct Front {
+    /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
+    pub(crate) guard: Guard,
+    /// Whether the worker runs a frame or handles messages: only then can it promote. Set with Release, so that another
+    /// process that sees it set finds the state complete.
+    pub(crate) running: AtomicBool,
+    /// The worker of another process that asks for frames, plus one, or zero: see `sched::worker::begging`.
+    pub(crate) beggar: AtomicU32,
+}
+
+impl Front {
+    fn new() -> Front {
+        Front { guard: Guard::new(0), running: AtomicBool::new(false), beggar: AtomicU32::new(0) }
+    }
+}
+
+/// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the front and
 /// the counters; the pool while they keep the worker from running; and everything after it has ended.
 ///
 /// Each higher module with per-worker state defines a type that begins with the type of the module below and adds its
 /// fields (see [`Cx::state`]).
 #[repr(C)]
 pub(crate) struct Core {
-    /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
-    pub(crate) guard: Guard,
+    pub(crate) front: Front,
     pool: ManuallyDrop<Box<Pool>>,
     /// Frames of an earlier team with the same number, which were in the pool when this worker acquired it.
     inherited: Vec<FrameRef>,
@@ -139,19 +157,56 @@ pub(crate) fn try_cx() -> Option<Cx> {
 /// on.
 pub(crate) unsafe trait WorkerState {}
 
-/// The owner of a worker's state.
-pub(crate) struct StateBox(NonNull<dyn WorkerState>);
+/// The owner of a worker's state, which is in a box, or at a place that its team keeps.
+pub(crate) struct StateBox {
+    state: NonNull<dyn WorkerState>,
+    placed: bool,
+}
+
+/// A place for a worker's state that other processes see, too: zeros at first. They use the [`Front`], once it says that
+/// the worker is running.
+#[repr(C, align(128))]
+pub(crate) struct StatePlace(UnsafeCell<[u64; STATE_WORDS]>);
+
+const STATE_WORDS: usize = 128;
+
+// SAFETY: `front` gives access to atomic fields only; the team that puts a state there uses it as it uses any other.
+unsafe impl Sync for StatePlace {}
+// SAFETY: as above.
+unsafe impl Send for StatePlace {}
+
+impl StatePlace {
+    pub(crate) fn new() -> StatePlace {
+        StatePlace(UnsafeCell::new([0; STATE_WORDS]))
+    }
+
+    /// Returns the beginning of the state; zeros if no state has been put here yet.
+    pub(crate) fn front(&self) -> &Front {
+        // SAFETY: a state begins with a `Front`. Before, the place contains zeros, which are one, too. Its fields are
+        // atomic, and nothing else is at their addresses.
+        unsafe { &*self.0.get().cast() }
+    }
+}
 
 impl StateBox {
-    /// Moves a worker's state to its place.
+    /// Moves a worker's state to its place, or into a box.
     ///
     /// # Safety
     /// `S` is the whole state: the chain of first fields from `S` down to [`Core`] contains the part of every module
-    /// that has one.
-    pub(crate) unsafe fn new<S: WorkerState + 'static>(state: S) -> StateBox {
-        let state: Box<dyn WorkerState> = Box::new(state);
-        // SAFETY: a box has an address.
-        StateBox(unsafe { NonNull::new_unchecked(Box::into_raw(state)) })
+    /// that has one. The place outlives the result, and contains no other state.
+    pub(crate) unsafe fn new<S: WorkerState + 'static>(place: Option<&StatePlace>, state: S) -> StateBox {
+        const { assert!(size_of::<S>() <= size_of::<StatePlace>() && align_of::<S>() <= align_of::<StatePlace>()) };
+        let state: NonNull<dyn WorkerState> = match place {
+            None => NonNull::from(Box::leak(Box::new(state))),
+            Some(place) => {
+                let at: *mut S = place.0.get().cast();
+                // SAFETY: the place has room for the state, and other processes use it only once the worker runs.
+                unsafe { at.write(state) };
+                // SAFETY: the address of a place.
+                unsafe { NonNull::new_unchecked(at) }
+            }
+        };
+        StateBox { state, placed: place.is_some() }
     }
 
     /// Returns the pointer through which the worker's thread uses its state.
@@ -159,14 +214,14 @@ impl StateBox {
     /// # Safety
     /// The pointer is used only by the worker's thread, and while this lives.
     pub(crate) unsafe fn cx(&self) -> Cx {
-        Cx(self.0.cast())
+        Cx(self.state.cast())
     }
 
-    /// Returns the beginning of the state. Other threads than the worker's use the guard and the counters; the pool
+    /// Returns the beginning of the state. Other threads than the worker's use the front and the counters; the pool
     /// while they keep the worker from running, and everything after it has ended.
     pub(crate) fn core(&self) -> &Core {
         // SAFETY: the state begins with a `Core`, and lives as long as this.
-        unsafe { self.0.cast().as_ref() }
+        unsafe { self.state.cast().as_ref() }
     }
 
     /// Returns a module's part of the state. Other threads than the worker's use its atomic fields.
@@ -175,14 +230,20 @@ impl StateBox {
     /// As for [`Cx::state`].
     pub(crate) unsafe fn state<S: WorkerState>(&self) -> &S {
         // SAFETY: the caller guarantees that the state begins with an `S`; it lives as long as this.
-        unsafe { self.0.cast().as_ref() }
+        unsafe { self.state.cast().as_ref() }
     }
 }
 
 impl Drop for StateBox {
     fn drop(&mut self) {
-        // SAFETY: the pointer comes from a box, which only this frees.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        if self.placed {
+            // SAFETY: `new` has put the state there, and only this drops it. Its front, which other processes may see,
+            // has no destructor.
+            unsafe { self.state.drop_in_place() };
+        } else {
+            // SAFETY: the pointer comes from a box, which only this frees.
+            drop(unsafe { Box::from_raw(self.state.as_ptr()) });
+        }
     }
 }
 
@@ -191,7 +252,7 @@ impl Core {
     pub(crate) fn new(team: u32) -> Core {
         let pool = Pool::acquire();
         Core {
-            guard: Guard::new(0),
+            front: Front::new(),
             inherited: frames_of(&pool, team),
             pool: ManuallyDrop::new(pool),
             waits: UnsafeCell::new(Vec::with_capacity(16)),
@@ -338,7 +399,7 @@ impl Cx {
     /// Checks the guard.
     #[inline(always)]
     pub(crate) fn trips(self) -> bool {
-        self.core().guard.trips()
+        self.core().front.guard.trips()
     }
 
     /// Handles a tripped check: the slow path.

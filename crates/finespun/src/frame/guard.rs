@@ -186,6 +186,9 @@ impl Flags {
     /// each trip, so that the slow path decides about every call.
     pub(crate) const ATTENTION: Self = Self(1 << 3);
 
+    /// A worker of another process asks for frames.
+    pub(crate) const BEG: Self = Self(1 << 4);
+
     /// Returns whether nothing was requested.
     #[cfg(all(test, not(loom)))]
     pub(crate) const fn is_empty(self) -> bool {
@@ -195,6 +198,11 @@ impl Flags {
     /// Returns whether a thief asked for a promotion.
     pub(crate) const fn steal(self) -> bool {
         self.contains(Self::STEAL)
+    }
+
+    /// Returns whether a worker of another process asks for frames.
+    pub(crate) const fn beg(self) -> bool {
+        self.contains(Self::BEG)
     }
 
     /// Returns whether a sweep is due.
@@ -233,6 +241,7 @@ impl fmt::Debug for Flags {
             (Self::CANCEL, "cancel"),
             (Self::QUANTUM, "quantum"),
             (Self::ATTENTION, "attention"),
+            (Self::BEG, "beg"),
         ];
         let set = names.iter().filter(|(flag, _)| self.contains(*flag));
         f.debug_set().entries(set.map(|(_, name)| name)).finish()

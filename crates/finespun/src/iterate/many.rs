@@ -14,7 +14,7 @@
 //! The sink receives the values in the iterator's order, independent of the workers that computed them: a
 //! floating-point sum is the same on any number of workers.
 
-mod rest;
+pub(crate) mod rest;
 
 use std::collections::VecDeque;
 

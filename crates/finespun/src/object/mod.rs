@@ -29,6 +29,7 @@ pub(crate) mod lock;
 pub(crate) mod oneway;
 mod overhead;
 pub(crate) mod place;
+pub(crate) mod portable;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;

@@ -52,6 +52,9 @@ pub(crate) trait Work: Wire + Send + 'static {
         0
     }
 
+    /// Whether the work may run at any node. If not, `node` says at which.
+    const ANYWHERE: bool = false;
+
     /// Returns the node at which the work must run.
     fn node(&self) -> u32;
 
@@ -89,6 +92,26 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
         }
     });
     // SAFETY: the caller opens the outcome and awaits a suspended callee.
+    unsafe { wait.forced().call(cx) }
+}
+
+/// Sends the work, which may run at any node, to a worker of another process, and waits for the answer in any case. If
+/// the work is a panic, this is the answer.
+pub(super) fn request_of_worker<W: Work>(
+    cx: Cx,
+    worker: u32,
+    work: Result<W, Payload>,
+    place: CallSite,
+) -> Outcome<W::Output> {
+    let nodes = Nodes::of(cx);
+    let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| match work {
+        Ok(work) => {
+            let k = Some(Return::Here(k));
+            nodes.send(cx, worker, Request { group: cx.group(), home: nodes.worker(), k, work });
+        }
+        Err(payload) => k.end(Err(payload)),
+    });
+    // SAFETY: the caller opens the outcome and awaits the suspended callee.
     unsafe { wait.forced().call(cx) }
 }
 
@@ -305,7 +328,7 @@ impl<W: Work> Handler for Request<W> {
             (Group::Named(_), None) => return,
         };
         let here = |work: W| match cx {
-            Some(cx) if !Nodes::of(cx).hosts(work.node()) => {
+            Some(cx) if !W::ANYWHERE && !Nodes::of(cx).hosts(work.node()) => {
                 quietly(|| drop(work));
                 Err(Unreadable::new::<W>("its node is elsewhere"))
             }
@@ -328,7 +351,10 @@ impl<W: Work> Handler for Request<W> {
             // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
             return quietly(|| drop((k, work)));
         }
-        cx.enter_node(work.node());
+        match W::ANYWHERE {
+            true => cx.leave_node(),
+            false => cx.enter_node(work.node()),
+        }
         origin::forget();
         // SAFETY: `enter_node` put the worker at the work's node, and `deliver` opens the outcome and awaits a
         // suspended callee.

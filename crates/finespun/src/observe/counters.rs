@@ -88,6 +88,10 @@ counters! {
     threads,
     /// Frames taken from another worker.
     steals,
+    /// Frames sent to workers of other processes that had asked: tasks that had not begun.
+    frames_migrated,
+    /// The tasks of those frames.
+    tasks_migrated,
     /// Times that a worker found no frame, neither its own nor one to steal.
     failed_steals,
     /// Times that a worker parked.

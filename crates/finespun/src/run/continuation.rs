@@ -38,6 +38,7 @@ impl<T> Leaf<T> {
         on_child_complete: None,
         inner: false,
         call: None,
+        migrate: None,
     };
 
     /// Whether the value is stored in a box of its own: leaves are always pooled, so that sweeps and reports find them.

@@ -184,7 +184,7 @@ impl Cx {
         drop(inside);
         if self.is_terminated() {
             // A guard check in `body` may have consumed a cancellation request for the group: repeat the request.
-            context.guard.request(Flags::CANCEL);
+            context.front.guard.request(Flags::CANCEL);
         }
         value
     }
@@ -290,6 +290,10 @@ impl Cx {
     /// been terminated.
     pub(crate) fn resume_groups(self, paused: Paused) -> bool {
         self.context().begun.set(paused.begun);
+        if paused.group == NOTHING {
+            self.leave_run();
+            return false;
+        }
         self.enter_frame(paused.group)
     }
 

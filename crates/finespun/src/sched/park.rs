@@ -53,6 +53,9 @@
 //! the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from then on. A
 //! producer that notifies need not appoint one: the worker that it wakes does.
 //!
+//! **The lookout.** While all workers are parked, the one that parked last waits with the same timeouts if workers of other
+//! processes are awake, and asks them for work. It stays parked meanwhile. If none is awake, it waits until one wakes.
+//!
 //! **All idle.** The worker whose commit leaves no worker awake or announced receives [`Prepared::Last`]. At that
 //! moment every worker has looked for work since it announced and has not been notified since, so no frame is ready
 //! anywhere. New work can come only from a message, from another thread, or from this last worker: it resumes the
@@ -122,6 +125,8 @@ pub(crate) enum Wake<'a> {
     Work,
     /// The scout's timeout expired: ask running workers to promote, then park again.
     ScoutTimeout(Scout<'a>),
+    /// The lookout's timeout expired: ask running workers of other processes, then park on.
+    LookoutTimeout(Parking<'a>),
     /// The team shuts down: end. The worker is awake.
     Shutdown,
 }
@@ -326,9 +331,16 @@ impl<'a> Parking<'a> {
                 // As if notified: the drop of `self` removes the worker from the list.
                 Waited::Arrived => return Wake::Work,
                 Waited::TimedOut if stages.time_out(self.worker) => return Wake::ScoutTimeout(Scout(self)),
+                Waited::TimedOut if stages.is_lookout(self.worker) => {
+                    stages.lengthen();
+                    return Wake::LookoutTimeout(self);
+                }
                 Waited::TimedOut | Waited::Rung => {}
             }
-            let timeout = stages.timeout_of(self.worker);
+            let mut timeout = stages.timeout_of(self.worker);
+            if timeout.is_none() && stages.is_lookout(self.worker) && bell.look_out() {
+                timeout = Some(stages.lookout_timeout());
+            }
             drop(stages);
             waited = bell.wait(timeout);
         }

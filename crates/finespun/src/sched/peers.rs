@@ -14,6 +14,7 @@ use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{CompletionCallback, Run};
 use crate::cancel::teams::GroupName;
 use crate::frame::budget::FrameMemory;
+use crate::frame::context::StatePlace;
 use crate::sim::Waited;
 
 /// The workers of this process among those of all processes of a runtime.
@@ -63,6 +64,24 @@ pub(crate) trait Peers: Send + Sync {
 
     /// Wakes a worker of another process, which has a message, if it is parked.
     fn poke(&self, worker: u32);
+
+    /// Returns the place for the state of a worker of this process, by its number here.
+    fn place(&self, worker: usize) -> &StatePlace;
+
+    /// Asks a running worker of another process to give frames to a worker of this one, unless another has asked it
+    /// before. `asked` is the worker that was asked last: it is asked again while it runs and has not answered. The
+    /// search begins at a worker that `random` determines. Returns the worker that has been asked.
+    fn beg(&self, worker: usize, asked: Option<u32>, random: u64) -> Option<u32>;
+
+    /// Takes back the request of a worker of this process, unless it has been answered.
+    fn stop_begging(&self, worker: usize, asked: u32);
+
+    /// Returns whether this is a worker of another process.
+    fn is_elsewhere(&self, worker: u32) -> bool;
+
+    /// Called by a worker while all of this process are parked. Returns whether a worker of another process is awake. If
+    /// none is, the bell of `worker` will be rung when one wakes.
+    fn look_out(&self, worker: usize) -> bool;
 
     /// Rings the bell of a worker of this process, by its number here.
     fn ring(&self, worker: usize);

@@ -14,7 +14,7 @@ use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{Cause, Run};
 use crate::cancel::teams::{self, Externals, GroupName};
 use crate::frame::budget::{self, Budget, FrameMemory};
-use crate::frame::context::{Cx, StateBox, try_cx};
+use crate::frame::context::{Cx, StateBox, StatePlace, try_cx};
 use crate::frame::number::{GROUP, RUNS, TeamId, same_team};
 use crate::frame::pool::Pool;
 use crate::frame::{FrameRef, Header, home, quietly};
@@ -51,14 +51,12 @@ pub(crate) struct Config {
 pub(crate) struct WorkerEntry {
     pub(crate) deque: Deque<Header>,
     state: StateBox,
-    /// Whether the worker runs a frame or handles messages: only then can it promote.
-    pub(crate) running: AtomicBool,
     /// Ready frames of the worker's nodes, queued by other threads.
     pub(crate) inbox: Injector,
     host: Box<dyn Host>,
 }
 
-// SAFETY: in the worker's state, threads other than its worker use only the guard, the counters and the exhausted mark,
+// SAFETY: in the worker's state, threads other than its worker use only the front, the counters and the exhausted mark,
 // which are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk
 // after everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads
 // call only the methods of the host that `Host` allows them.
@@ -137,7 +135,17 @@ impl WorkerEntry {
     }
 
     pub(crate) fn request(&self, flags: Flags) {
-        self.state.core().guard.request(flags);
+        self.state.core().front.guard.request(flags);
+    }
+
+    /// Whether the worker runs a frame or handles messages: only then can it promote.
+    pub(crate) fn running(&self) -> &AtomicBool {
+        &self.state.core().front.running
+    }
+
+    /// The worker of another process that begs this one: see `worker::begging`.
+    pub(super) fn beggar(&self) -> &AtomicU32 {
+        &self.state.core().front.beggar
     }
 }
 
@@ -145,6 +153,7 @@ impl WorkerEntry {
 pub(crate) struct Team {
     pub(crate) id: TeamId,
     pub(crate) config: Config,
+    /// Dropped before `peers`, which may keep the places of their states.
     pub(crate) workers: Box<[CachePadded<WorkerEntry>]>,
     pub(crate) idle: Idle,
     /// The machine, if it is simulated.
@@ -192,27 +201,29 @@ impl Team {
         peers: Option<Arc<dyn Peers>>,
         part: Part,
         hosts: Vec<Box<dyn Host>>,
-        worker_state: fn(u32) -> StateBox,
+        worker_state: unsafe fn(u32, Option<&StatePlace>) -> StateBox,
     ) -> Result<Arc<Team>, teams::TooManyTeams> {
         watch_forks();
         let team = teams::register(|id| {
             let number = id.run(0);
-            let entry = |host| {
+            let entry = |(index, host)| {
+                let place = peers.as_ref().map(|peers| peers.place(index));
                 CachePadded::new(WorkerEntry {
                     deque: Deque::new(),
-                    state: worker_state(number),
-                    running: AtomicBool::new(false),
+                    // SAFETY: the team keeps its peers, which keep the place, and drops them after its workers.
+                    state: unsafe { worker_state(number, place) },
                     inbox: Injector::new(),
                     host,
                 })
             };
+            let workers = hosts.into_iter().enumerate().map(entry).collect();
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
                 idle: Idle::new(config.workers, simulator.as_ref(), peers.as_ref()),
                 simulator,
                 peers,
                 part,
-                workers: hosts.into_iter().map(entry).collect(),
+                workers,
                 groups: Groups::new(config.members),
                 budget: Arc::new(Budget::new(config.frame_memory, config.workers)),
                 config,

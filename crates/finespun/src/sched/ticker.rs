@@ -121,7 +121,7 @@ pub(crate) fn ticks(team: &Arc<Team>) -> impl FnMut() + use<> {
         for (entry, (last, ticks)) in team.workers.iter().zip(&mut seen) {
             let now = entry.resumptions();
             // Relaxed: a hint.
-            let busy = entry.running.load(Ordering::Relaxed) && now == *last;
+            let busy = entry.running().load(Ordering::Relaxed) && now == *last;
             *ticks = if busy { *ticks + 1 } else { 0 };
             *last = now;
             if *ticks >= 2 {

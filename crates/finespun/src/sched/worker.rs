@@ -21,6 +21,7 @@ use crate::run;
 use crate::run::context::Context;
 use crate::sim::{Simulator, Waited};
 
+use self::begging::Begging;
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
 use super::team::{Team, WorkerEntry};
@@ -59,6 +60,7 @@ const SPIN_WITH_PEERS: Duration = Duration::from_micros(50);
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
 mod asked;
+mod begging;
 
 /// A worker, used on its own thread only.
 pub(crate) struct Worker<'t> {
@@ -81,6 +83,7 @@ pub(crate) struct Worker<'t> {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    begging: Begging,
     /// Whether the worker is handling messages.
     handles: Cell<bool>,
     /// The frame that the last handled message made ready. It runs next, without passing through the deque.
@@ -128,6 +131,7 @@ impl Worker<'_> {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            begging: Begging::default(),
             handles: Cell::new(false),
             next: Cell::new(None),
             stuck: Cell::new(0),
@@ -145,7 +149,7 @@ impl Worker<'_> {
             pin(index);
         }
         let (cx, context) = (worker.cx, worker.context());
-        context.guard.set_limit(stack_limit);
+        context.front.guard.set_limit(stack_limit);
         context.pool().set_budget(Arc::clone(&team.budget));
         worker.arm_guard();
         context.attach(NonNull::from(&worker as &dyn Scheduler));
@@ -199,17 +203,16 @@ impl Worker<'_> {
         loop {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
-                self.entry.running.store(true, Ordering::Relaxed);
+                self.entry.running().store(true, Ordering::Release);
                 let alive = AbortOnUnwind;
                 // SAFETY: `next` returns a ready frame, which is in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
-                self.entry.running.store(false, Ordering::Relaxed);
+                self.entry.running().store(false, Ordering::Release);
             }
-            if self.look_around() {
-                continue;
-            }
-            if !self.idle() {
+            let go_on = self.look_around() || self.idle();
+            self.stop_begging();
+            if !go_on {
                 return;
             }
         }
@@ -295,14 +298,14 @@ impl Worker<'_> {
 
     fn handle(&self, messages: usize) -> bool {
         // Relaxed: a hint for thieves.
-        self.entry.running.store(true, Ordering::Relaxed);
+        self.entry.running().store(true, Ordering::Release);
         let alive = AbortOnUnwind;
         self.handles.set(true);
         let some = self.entry.host().poll(self.cx, messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
-        self.entry.running.store(false, Ordering::Relaxed);
+        self.entry.running().store(false, Ordering::Release);
         some
     }
 
@@ -448,7 +451,7 @@ impl Worker<'_> {
         let all = self.team.workers.len();
         let most = self.simulator.map_or(all, |simulator| simulator.victims());
         // Relaxed: a hint; a late request trips one guard check in vain.
-        let running = self.others_of(all).filter(|(_, entry)| entry.running.load(Ordering::Relaxed));
+        let running = self.others_of(all).filter(|(_, entry)| entry.running().load(Ordering::Relaxed));
         for (index, entry) in running.take(most) {
             if entry.deque.is_empty() || entry.host().waits() {
                 if let Some(simulator) = self.simulator {
@@ -485,7 +488,9 @@ impl Worker<'_> {
             return false;
         }
         self.context().counters.failed_steals.add(1);
-        self.ask();
+        if !self.ask() {
+            self.beg();
+        }
         self.look(if peers { SPIN_WITH_PEERS } else { SPIN })
     }
 
@@ -607,10 +612,16 @@ impl Worker<'_> {
                     return true;
                 }
                 Wake::Shutdown => return false,
+                Wake::LookoutTimeout(parking) => {
+                    if self.beg() && self.look(SPIN) {
+                        return true;
+                    }
+                    prepared = Prepared::Park(parking);
+                }
                 Wake::ScoutTimeout(scout) => {
                     self.check_simulation();
                     self.wake_for_messages();
-                    if self.ask() {
+                    if self.ask() || self.beg() {
                         // An answer takes a microsecond or two; waking this thread for it would take fifty.
                         self.look(SCOUT_SPIN);
                     }

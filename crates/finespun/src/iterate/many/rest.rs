@@ -1,38 +1,35 @@
 //! The loop of `join_all` or `reduce` after its fallback: its pending children, the values kept until the sink may take
 //! them, and the batches of tasks handed over to thieves.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::vec;
 
 use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
+use crate::call::elsewhere::Several;
 use crate::call::outcome::Child;
 use crate::call::{Task, call_guarded};
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, Payload, quietly};
+use crate::frame::{BodyFrame, FrameRef, Payload, VTable, quietly};
 use crate::iterate::engine::{Engine, Loop, Turn};
+use crate::run::settle;
 
 /// Tasks handed over in one frame: a loop of its own.
-pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
+pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Several<<Tk as Task>::Output>>;
 
-/// The values of a batch's tasks, up to the first task that panicked. The loop's operator sees these values before the
-/// panic, and may itself be the first to panic.
-pub(super) struct Kept<V> {
-    values: Vec<V>,
-    panic: Option<Payload>,
-}
-
-impl<V> Sink<V> for Kept<V> {
-    type Output = Kept<V>;
+/// The sink of a batch. The loop's operator sees the values before the panic, and may itself be the first to panic.
+impl<V> Sink<V> for Several<V> {
+    type Output = Several<V>;
     fn put(&mut self, value: V) {
         self.values.push(value);
     }
-    fn finish(self) -> Kept<V> {
+    fn finish(self) -> Several<V> {
         self
     }
     fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
-        self.panic = Some(payload);
+        self.panic.set(Some(payload));
         Ok(())
     }
 }
@@ -77,9 +74,9 @@ impl<Tk: Task> Piece<Tk> {
         match self {
             Piece::One(child) => sink.put(child.value()),
             Piece::Batch(child) => {
-                let Kept { values, panic } = child.value();
+                let Several { values, panic } = child.value();
                 values.into_iter().for_each(|value| sink.put(value));
-                if let Some(payload) = panic {
+                if let Some(payload) = panic.into_inner() {
                     payload.resume();
                 }
             }
@@ -212,15 +209,7 @@ where
         scheduler.exclude_from_pause(scheduler.now() - start);
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
-            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
-            // A batch is a `Rest` from the start, because a `Rest` catches its tasks' panics.
-            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
-            let frame = BodyFrame::with_table(
-                cx,
-                Engine::new(body),
-                Engine::<Rest<vec::IntoIter<I::Item>, Kept<Value<I>>>>::TABLE,
-            );
-            cx.make_ready(frame);
+            let frame = start_all(cx, batch);
             self.pieces.push_back(Piece::Batch(Child::new(frame)));
         }
         if let Err(payload) = filled {
@@ -282,5 +271,47 @@ where
             Some(sink) => sink.finish(),
             None => unreachable!("a loop was polled after it had ended"),
         }
+    }
+}
+
+/// A batch as a loop. It is a `Rest` from the start, because a `Rest` catches its tasks' panics.
+type OfBatch<Tk> = Engine<Rest<vec::IntoIter<Tk>, Several<<Tk as Task>::Output>>>;
+
+/// Makes a ready frame that runs the tasks in order.
+pub(crate) fn start_all<Tk: Task>(cx: Cx, tasks: Vec<Tk>) -> FrameRef {
+    let sink = Several { values: Vec::with_capacity(tasks.len()), panic: Cell::new(None) };
+    let body = Rest::new(Some(tasks.into_iter()), sink, VecDeque::new());
+    let frame = BodyFrame::with_table(cx, OfBatch::<Tk>::new(body), OfBatch::<Tk>::BATCH);
+    cx.make_ready(frame);
+    frame
+}
+
+impl<Tk: Task> OfBatch<Tk> {
+    const BATCH: &'static VTable = match Tk::ELSEWHERE {
+        Some(_) => &VTable { migrate: Some(Self::migrate), ..*Self::TABLE },
+        None => Self::TABLE,
+    };
+
+    /// Implements [`VTable::migrate`]: sends the tasks that have not begun.
+    unsafe fn migrate(frame: FrameRef, cx: Cx, to: u32) -> usize {
+        // SAFETY: the caller guarantees that the frame is ready, so its body is live, and that it alone could run it.
+        let rest = &mut unsafe { BodyFrame::<Self>::body(frame).as_mut() }.of;
+        let Some(elsewhere) = Tk::ELSEWHERE else { return 0 };
+        let tasks = match rest.tasks.take() {
+            Some(tasks) if rest.panic.is_none() && tasks.len() > 0 => tasks,
+            other => {
+                rest.tasks = other;
+                return 0;
+            }
+        };
+        let count = tasks.len();
+        match (elsewhere.many)(cx, to, tasks.collect()).open::<Batch<Tk>>() {
+            Ok(_) => unreachable!("the frame waits in any case"),
+            Err(child) => rest.pieces.push_back(Piece::Batch(child)),
+        }
+        rest.wait(cx, false);
+        // SAFETY: the body waits, as if a poll had just returned pending, and no other code could run the frame.
+        unsafe { settle(cx, frame) };
+        count
     }
 }

@@ -49,6 +49,15 @@ impl Bell {
         }
     }
 
+    /// Called while all workers of this process are parked: returns whether workers of other processes are awake, from
+    /// which the worker may get work. If not, the bell will be rung when one wakes.
+    pub(super) fn look_out(&self) -> bool {
+        match &self.instead {
+            Instead::Shared(peers, worker) => peers.look_out(*worker),
+            Instead::Nothing | Instead::Simulated(..) => false,
+        }
+    }
+
     /// Ends the current wait, or else the next one.
     pub(super) fn ring(&self) {
         match &self.instead {

@@ -27,7 +27,9 @@ pub(super) struct Stages {
     /// Number of parked workers in `list`.
     parked: usize,
     scout: Option<usize>,
-    /// The timeout of the scout's next wait.
+    /// The worker that parked last: while all are parked, it looks out for work in other processes.
+    lookout: Option<usize>,
+    /// The timeout of the next wait of the scout or lookout.
     timeout: Duration,
     shut_down: bool,
 }
@@ -40,6 +42,7 @@ impl Stages {
             list: Vec::with_capacity(workers),
             parked: 0,
             scout: None,
+            lookout: None,
             timeout: SCOUT_TIMEOUT_MIN,
             shut_down: false,
         }
@@ -59,6 +62,7 @@ impl Stages {
         self.parked += 1;
         if self.all_parked() {
             self.scout = None;
+            self.lookout = Some(worker);
             return true;
         }
         self.scout.get_or_insert(worker);
@@ -91,8 +95,23 @@ impl Stages {
         }
         self.stages[worker] = Stage::Announced;
         self.parked -= 1;
-        self.timeout = (self.timeout * 2).clamp(SCOUT_TIMEOUT_MIN, SCOUT_TIMEOUT_MAX);
+        self.lengthen();
         true
+    }
+
+    /// Returns whether all workers are parked and `worker` is the lookout.
+    pub(super) fn is_lookout(&self, worker: usize) -> bool {
+        self.all_parked() && self.lookout == Some(worker)
+    }
+
+    /// Returns the timeout of the lookout's next wait.
+    pub(super) fn lookout_timeout(&self) -> Duration {
+        self.timeout.max(SCOUT_TIMEOUT_MIN)
+    }
+
+    /// Doubles the timeout.
+    pub(super) fn lengthen(&mut self) {
+        self.timeout = (self.timeout * 2).clamp(SCOUT_TIMEOUT_MIN, SCOUT_TIMEOUT_MAX);
     }
 
     /// Makes a parked worker the scout if none is. Returns the new scout, which the caller must ring. Called by a

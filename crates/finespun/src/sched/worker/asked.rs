@@ -17,7 +17,7 @@ impl Worker<'_> {
     /// so every check trips.
     pub(super) fn arm_guard(&self) {
         if self.trips_always {
-            self.context().guard.request(Flags::ATTENTION);
+            self.context().front.guard.request(Flags::ATTENTION);
         }
     }
 
@@ -26,17 +26,21 @@ impl Worker<'_> {
         Verdict::Leave
     }
 
-    /// Answers an idle worker's request for work: decides whether the stack is unwound to frames.
-    fn promote(&self) -> Verdict {
+    /// Answers an idle worker's request for work: decides whether the stack is unwound to frames. `near` says whether a
+    /// worker of this process asks, and not only one of another.
+    fn promote(&self, near: bool) -> Verdict {
         let served = self.serve();
         if self.show() {
             return Verdict::Stay;
         }
-        if !self.entry.deque.is_empty() && !served {
+        if !self.entry.deque.is_empty() && (self.give() || near && !served) {
             return Verdict::Stay;
         }
         let now = self.charged_now();
         if self.promote_after.get().is_some_and(|after| now < after) {
+            return Verdict::Stay;
+        }
+        if !near && !self.expects_to_give(now) {
             return Verdict::Stay;
         }
         self.left_at.set(Some(now));
@@ -66,11 +70,11 @@ impl Worker<'_> {
         self.handle(MESSAGES_IN_PLACE);
         cx.set_may_forward(may_forward);
         // Relaxed: a hint for thieves.
-        self.entry.running.store(true, Ordering::Relaxed);
+        self.entry.running().store(true, Ordering::Release);
         if cx.resume_groups(groups) {
             // The current group was terminated in the meantime, and a guard check of a handler may have consumed the
             // request: repeats it.
-            self.context().guard.request(Flags::CANCEL);
+            self.context().front.guard.request(Flags::CANCEL);
             self.context().set_exhausted();
         }
         cx.enter_node(node);
@@ -103,14 +107,14 @@ impl Worker<'_> {
     pub(crate) fn service_guard(&self) {
         let context = self.context();
         context.counters.guard_trips.add(1);
-        let flags = context.guard.take();
+        let flags = context.front.guard.take();
         if flags.cancel() {
             context.pool().reclaim_once(&self.team.budget);
         }
         if flags.quantum() {
             context.counters.quanta.add(1);
         }
-        if flags.steal() {
+        if flags.steal() || flags.beg() {
             self.show();
         }
         self.arm_guard();
@@ -154,7 +158,7 @@ impl Scheduler for Worker<'_> {
     fn tripped(&self, stack_pointer: usize) -> Verdict {
         let context = self.context();
         context.counters.guard_trips.add(1);
-        let flags = context.guard.take();
+        let flags = context.front.guard.take();
         if self.trips_always {
             self.arm_guard();
             self.pass_time();
@@ -162,7 +166,7 @@ impl Scheduler for Worker<'_> {
         if flags.cancel() {
             context.pool().reclaim_once(&self.team.budget);
         }
-        if context.guard.overflows(stack_pointer) {
+        if context.front.guard.overflows(stack_pointer) {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
         }
@@ -173,7 +177,7 @@ impl Scheduler for Worker<'_> {
             context.counters.quanta.add(1);
             return self.leave(Reason::Quantum);
         }
-        if flags.steal() && self.promote() == Verdict::Leave {
+        if (flags.steal() || flags.beg()) && self.promote(flags.steal()) == Verdict::Leave {
             return Verdict::Leave;
         }
         if self.block_now() { Verdict::Block } else { Verdict::Stay }
@@ -244,6 +248,7 @@ impl Scheduler for Worker<'_> {
             let took = now - start;
             self.context().counters.promotion_ns.add(took.as_nanos() as u64);
             self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
+            self.give_after_promotion(now);
         }
     }
 }

@@ -1,0 +1,216 @@
+//! Portable tasks: calls that have not begun may move to another process.
+//!
+//! A frame that has not begun contains a task: a description of a call, here a closure that can be asked for the call's
+//! arguments instead. Another process that asks for work gets the arguments in a [`Request`](super::remote), makes the
+//! task of them, and runs it as any other. The frame waits for the answer. What the task borrows is sent along: the
+//! receiver owns a copy while the task runs.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Portable;
+use super::error::{read_payload, write_payload};
+use super::remote::{Work, request_of_worker};
+use crate::call::elsewhere::{Elsewhere, Several};
+use crate::call::outcome::Outcome;
+use crate::call::{CallFuture, Task, migrate, sealed};
+use crate::frame::context::Cx;
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, CallSite, FrameRef, VTable};
+use crate::iterate::many;
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, written};
+use crate::run::continuation::travel::Travels;
+
+/// A function marked `#[task(portable)]`, for generated code: how its calls are made in another process.
+pub trait PortableCall: 'static {
+    /// The arguments; owned, where the function borrows.
+    type Arguments: Portable;
+    /// The result.
+    type Output: Portable;
+    /// Where the function is.
+    const PLACE: CallSite;
+    /// Makes the task of a call.
+    fn task(arguments: Self::Arguments) -> impl Task<Output = Self::Output> + Send + 'static;
+}
+
+/// What the code of a [`PortableTask`] delivers, in the form that the caller requests.
+pub enum PortableForm<T, A> {
+    /// The outcome of the call, which has been made.
+    Called(Outcome<T>),
+    /// The arguments. `ManuallyDrop`, so that a caller that requests the call has no drop code for them.
+    Arguments(ManuallyDrop<A>),
+}
+
+/// A task that may run in another process.
+pub struct PortableTask<const SCALARS: bool, P, F> {
+    code: F,
+    call: PhantomData<fn() -> P>,
+}
+
+/// # Safety
+/// `code(Some(cx))` must keep the call protocol, as generated code does. `code(None)` returns the arguments, which are
+/// encoded as `P::Arguments` are.
+#[inline(always)]
+pub unsafe fn portable_task<const SCALARS: bool, P, A, F>(code: F) -> PortableTask<SCALARS, P, F>
+where
+    P: PortableCall,
+    A: Serialize,
+    F: FnOnce(Option<Cx>) -> PortableForm<P::Output, A>,
+{
+    PortableTask { code, call: PhantomData }
+}
+
+impl<const SCALARS: bool, P, F> PortableTask<SCALARS, P, F> {
+    fn arguments<T, A>(self) -> A
+    where
+        F: FnOnce(Option<Cx>) -> PortableForm<T, A>,
+    {
+        match (self.code)(None) {
+            PortableForm::Arguments(arguments) => ManuallyDrop::into_inner(arguments),
+            PortableForm::Called(_) => unreachable!("the arguments were asked for"),
+        }
+    }
+}
+
+impl<const SCALARS: bool, P, F> sealed::Sealed for PortableTask<SCALARS, P, F> {}
+impl<const SCALARS: bool, P, A, F> Task for PortableTask<SCALARS, P, F>
+where
+    P: PortableCall,
+    A: Serialize,
+    F: FnOnce(Option<Cx>) -> PortableForm<P::Output, A>,
+{
+    type Output = P::Output;
+    const STRAIGHT: bool = false;
+    const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
+    const ELSEWHERE: Option<Elsewhere<Self>> = Some(Elsewhere {
+        one: |cx, to, task| send::<One<P>, _>(cx, to, P::PLACE, &task.arguments()),
+        many: |cx, to, tasks| {
+            let arguments: Vec<A> = tasks.into_iter().map(Self::arguments).collect();
+            send::<Many<P>, _>(cx, to, P::PLACE, &arguments)
+        },
+    });
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<P::Output> {
+        match (self.code)(Some(cx)) {
+            PortableForm::Called(outcome) => outcome,
+            PortableForm::Arguments(_) => unreachable!("the call was asked for"),
+        }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        let table = const { &VTable { migrate: Some(migrate::<Self>), ..*BodyFrame::<CallFuture<Self>>::VTABLE } };
+        let frame = BodyFrame::with_table(cx, CallFuture::fresh(self), table);
+        cx.make_ready(frame);
+        frame
+    }
+}
+
+/// Calls with arguments of another process.
+trait Calls: Send + 'static {
+    type Arguments: Portable;
+    type Output: Portable;
+    /// Makes a ready frame that makes the calls.
+    fn start(cx: Cx, arguments: Self::Arguments) -> FrameRef;
+}
+
+/// One call.
+struct One<P>(PhantomData<fn() -> P>);
+
+impl<P: PortableCall> Calls for One<P> {
+    type Arguments = P::Arguments;
+    type Output = P::Output;
+    fn start(cx: Cx, arguments: P::Arguments) -> FrameRef {
+        P::task(arguments).start(cx)
+    }
+}
+
+/// Calls one after the other.
+struct Many<P>(PhantomData<fn() -> P>);
+
+impl<P: PortableCall> Calls for Many<P> {
+    type Arguments = Vec<P::Arguments>;
+    type Output = Several<P::Output>;
+    fn start(cx: Cx, arguments: Vec<P::Arguments>) -> FrameRef {
+        many::rest::start_all(cx, arguments.into_iter().map(P::task).collect())
+    }
+}
+
+/// Calls on their way to a worker of another process.
+enum Moved<C: Calls> {
+    /// At the sender: the encoded arguments.
+    Leaving(Vec<u8>),
+    /// At the receiver.
+    Arrived(C::Arguments),
+}
+
+/// Sends calls with these arguments to worker `to`.
+fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: &A) -> Outcome<C::Output> {
+    let mut refused = None;
+    let encoded = written(Travels::Out, &mut |writer| match writer.part(|writer| writer.value(arguments)) {
+        Ok(()) => true,
+        Err(payload) => {
+            refused = Some(pack(payload));
+            false
+        }
+    });
+    let work = match (encoded, refused) {
+        (_, Some(payload)) => Err(payload),
+        (Some(written), None) => Ok(Moved::<C>::Leaving(written.into_bytes())),
+        (None, None) => unreachable!("the arguments have been refused"),
+    };
+    request_of_worker(cx, to, work, place)
+}
+
+impl<C: Calls> Wire for Moved<C> {
+    fn write(self, to: &mut Writer) {
+        match self {
+            Moved::Leaving(arguments) => to.bytes(&arguments),
+            Moved::Arrived(arguments) => to.value(&arguments),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        from.value().map(Moved::Arrived)
+    }
+}
+
+impl<C: Calls> Work for Moved<C> {
+    type Output = C::Output;
+    const ANYWHERE: bool = true;
+
+    fn node(&self) -> u32 {
+        unreachable!("it runs at any node")
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<C::Output> {
+        match self {
+            // A ready frame, so that other workers of this process may take it.
+            Moved::Arrived(arguments) => Outcome::suspended(C::start(cx, arguments)),
+            Moved::Leaving(_) => unreachable!("the work runs in another process"),
+        }
+    }
+}
+
+impl<V: Portable> Serialize for Several<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Encoded once: the caller drops it afterwards.
+        let panic = self.panic.take().map(|payload| {
+            let mut to = Writer::of_bytes();
+            write_payload(payload, &mut to);
+            to.into_bytes()
+        });
+        (&self.values, panic).serialize(serializer)
+    }
+}
+
+impl<'de, V: Portable> Deserialize<'de> for Several<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Several<V>, D::Error> {
+        let (values, panic) = <(Vec<V>, Option<Vec<u8>>)>::deserialize(deserializer)?;
+        let panic = panic.map(|bytes| read_payload(&mut Reader::arrived(&bytes)));
+        Ok(Several { values, panic: Cell::new(panic) })
+    }
+}

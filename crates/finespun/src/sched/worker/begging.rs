@@ -1,0 +1,136 @@
+//! Frames for other processes.
+//!
+//! A worker of a process without work *begs* a running worker of another process: it leaves its name there and requests
+//! the guard (`cluster::begging`). The other answers at its next check, as it answers thieves of its own process: from its
+//! deque, or after it has unwound its stack to frames. It cannot give its frames away, which hold addresses. It sends the
+//! *tasks* of frames that have not begun, if they are portable, and lets each frame wait for its tasks' results
+//! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further.
+//!
+//! It gives half of these frames, the oldest: in a recursion, they are the largest. The first process that asks takes part
+//! of the work at once, and passes half of that on when it is asked.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use super::Worker;
+use crate::atomics::Ordering;
+use crate::frame::FrameRef;
+use crate::frame::guard::Flags;
+
+/// The most frames in one answer.
+const MOST: usize = 64;
+
+/// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// What a worker knows as a beggar and about beggars.
+#[derive(Default)]
+pub(super) struct Begging {
+    /// The worker that this one has asked last.
+    asked: Cell<Option<u32>>,
+    /// After a promotion for a beggar that has left nothing to give: no further one before this time, and the pause.
+    barren: Cell<Option<(Instant, Duration)>>,
+}
+
+impl Worker<'_> {
+    /// Asks a worker of another process for work. Returns whether it has asked one.
+    pub(super) fn beg(&self) -> bool {
+        let Some(peers) = &self.team.peers else { return false };
+        let asked = peers.beg(self.index, self.begging.asked.get(), self.random());
+        self.begging.asked.set(asked);
+        asked.is_some()
+    }
+
+    /// Called when this worker has found work.
+    pub(super) fn stop_begging(&self) {
+        if let (Some(asked), Some(peers)) = (self.begging.asked.take(), &self.team.peers) {
+            peers.stop_begging(self.index, asked);
+        }
+    }
+
+    /// Returns whether a promotion for a beggar may be worth it now.
+    pub(super) fn expects_to_give(&self, now: Instant) -> bool {
+        self.begging.barren.get().is_none_or(|(until, _)| now >= until)
+    }
+
+    /// Called after the stack has been unwound to frames: gives some to a beggar, if there is one.
+    #[cold]
+    pub(super) fn give_after_promotion(&self, now: Instant) {
+        // Relaxed: a hint, which `give` checks.
+        if self.entry.beggar().load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let pause = match self.give() {
+            true => None,
+            false => {
+                let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
+                let pause = (before * 2).min(LONGEST);
+                Some((now + pause, pause))
+            }
+        };
+        self.begging.barren.set(pause);
+    }
+
+    /// Gives half of the frames in the deque that another process can run, the oldest, to the worker that begs, if one
+    /// does. Returns whether it has given any.
+    pub(super) fn give(&self) -> bool {
+        let Some(peers) = &self.team.peers else { return false };
+        // Relaxed: published by the guard's request.
+        let Some(to) = self.entry.beggar().load(Ordering::Relaxed).checked_sub(1) else { return false };
+        if self.handles.get() || self.cx.leaving() || !peers.is_elsewhere(to) {
+            return false;
+        }
+        let mut frames = Vec::new();
+        while let Some(frame) = self.deque().pop() {
+            frames.push(frame);
+        }
+        // SAFETY: a ready frame is live, and this worker alone has it.
+        let portable = |frame: &&FrameRef| unsafe { frame.as_ref() }.vtable.migrate.is_some();
+        let mut left = frames.iter().filter(portable).count().div_ceil(2).min(MOST);
+        // (2) Relaxed: as above. The beggar may have taken its request back.
+        let begs = left > 0 && self.entry.beggar().swap(0, Ordering::Relaxed) == to + 1;
+        if !begs {
+            left = 0;
+        }
+        let before = left;
+        let cx = self.cx;
+        let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
+        for frame in frames.into_iter().rev() {
+            if left > 0 && self.send_tasks(frame, to) {
+                left -= 1;
+            } else {
+                self.publish(frame);
+            }
+        }
+        cx.set_may_forward(may_forward);
+        if cx.resume_groups(groups) {
+            // The current group was terminated in the meantime: repeats a request that may have been consumed.
+            self.context().front.guard.request(Flags::CANCEL);
+            self.context().set_exhausted();
+        }
+        cx.enter_node(node);
+        left < before
+    }
+
+    /// Sends the tasks of a ready frame that only this worker has. Returns false, and does nothing, if there are none or
+    /// they are portable to no other process.
+    fn send_tasks(&self, frame: FrameRef, to: u32) -> bool {
+        let cx = self.cx;
+        // SAFETY: the frame is live.
+        let (table, group) = unsafe { (frame.as_ref().vtable, frame.as_ref().group) };
+        let Some(migrate) = table.migrate else { return false };
+        if cx.enter_frame(group) {
+            // It will be cancelled.
+            return false;
+        }
+        cx.leave_node();
+        // SAFETY: the frame is ready, in no queue, and this worker is in its group; the function is from its own table.
+        let tasks = unsafe { migrate(frame, cx, to) };
+        if tasks > 0 {
+            self.context().counters.frames_migrated.add(1);
+            self.context().counters.tasks_migrated.add(tasks as u64);
+        }
+        tasks > 0
+    }
+}
