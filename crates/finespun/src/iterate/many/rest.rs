@@ -16,6 +16,9 @@ use crate::frame::{BodyFrame, FrameRef, Payload, VTable, quietly};
 use crate::iterate::engine::{Engine, Loop, Turn};
 use crate::run::settle;
 
+/// The most tasks of a loop that is handed over as a whole.
+const SHORT: usize = 64;
+
 /// Tasks handed over in one frame: a loop of its own.
 pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Several<<Tk as Task>::Output>>;
 
@@ -217,6 +220,17 @@ where
         }
         if !more {
             return self.stop();
+        }
+        // What is left of a short loop becomes a batch, too, if another process may take it.
+        let short = |tasks: &I| tasks.size_hint().1.is_some_and(|most| most <= SHORT);
+        if I::Item::ELSEWHERE.is_some() && self.tasks.as_ref().is_some_and(short) {
+            let tasks = self.tasks.take().into_iter().flatten();
+            match catch_unwind(AssertUnwindSafe(|| tasks.collect::<Vec<_>>())) {
+                Ok(rest) if rest.is_empty() => {}
+                Ok(rest) => self.pieces.push_back(Piece::Batch(Child::new(start_all(cx, rest)))),
+                Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
+            }
+            return;
         }
         turn.ask(cx);
     }

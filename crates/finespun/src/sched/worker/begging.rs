@@ -6,8 +6,9 @@
 //! *tasks* of frames that have not begun, if they are portable, and lets each frame wait for its tasks' results
 //! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further.
 //!
-//! It gives half of these frames, the oldest: in a recursion, they are the largest. The first process that asks takes part
-//! of the work at once, and passes half of that on when it is asked.
+//! It gives every second of these frames, beginning with the oldest, in a recursion the largest: about half of the work,
+//! whether the frames are of one size or of many. So the first process that asks gets a share of all that is there, and
+//! passes half of it on when it is asked.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use crate::atomics::Ordering;
 use crate::frame::FrameRef;
 use crate::frame::guard::Flags;
 
-/// The most frames in one answer.
+/// The most frames that one beggar gets at once.
 const MOST: usize = 64;
 
 /// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
@@ -72,8 +73,8 @@ impl Worker<'_> {
         self.begging.barren.set(pause);
     }
 
-    /// Gives half of the frames in the deque that another process can run, the oldest, to the worker that begs, if one
-    /// does. Returns whether it has given any.
+    /// Gives every second of the frames in the deque that another process can run, from the oldest on, to the worker that
+    /// begs, if one does. Returns whether it has given any.
     pub(super) fn give(&self) -> bool {
         let Some(peers) = &self.team.peers else { return false };
         // Relaxed: published by the guard's request.
@@ -96,10 +97,13 @@ impl Worker<'_> {
         let before = left;
         let cx = self.cx;
         let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
+        let mut gives = true;
         for frame in frames.into_iter().rev() {
-            if left > 0 && self.send_tasks(frame, to) {
-                left -= 1;
+            if left > 0 && gives && self.send_tasks(frame, to) {
+                (left, gives) = (left - 1, false);
             } else {
+                // SAFETY: as above.
+                gives |= unsafe { frame.as_ref() }.vtable.migrate.is_some();
                 self.publish(frame);
             }
         }
