@@ -478,7 +478,11 @@ impl Worker<'_> {
             self.stuck.set(turns);
             match self.simulator {
                 Some(simulator) => drop(simulator.wait(Some(RETRY))),
-                None if turns.is_multiple_of(STUCK) => std::thread::yield_now(),
+                None if turns.is_multiple_of(STUCK) => {
+                    // A receiver that is asked for work receives messages first.
+                    self.beg();
+                    std::thread::yield_now();
+                }
                 None => {}
             }
             return true;

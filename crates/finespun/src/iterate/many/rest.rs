@@ -129,6 +129,26 @@ where
         }
     }
 
+    /// Hands over as many tasks as `most` says, as a batch. Returns whether more may be left.
+    fn hand_over_some(&mut self, cx: Cx, most: impl FnOnce(&I) -> usize) -> bool {
+        let Some(tasks) = &mut self.tasks else { return false };
+        let mut batch = Vec::new();
+        let filled = catch_unwind(AssertUnwindSafe(|| {
+            let most = most(tasks);
+            batch.extend(tasks.by_ref().take(most));
+            most
+        }));
+        let more = matches!(filled, Ok(most) if batch.len() == most);
+        if !batch.is_empty() {
+            let frame = start_all(cx, batch);
+            self.pieces.push_back(Piece::Batch(Child::new(frame)));
+        }
+        if let Err(payload) = filled {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+        more
+    }
+
     fn panicked(&mut self, payload: Payload) {
         match self.panic {
             None => self.panic = Some(payload),
@@ -198,39 +218,24 @@ where
     /// Hands over a batch.
     fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
         let start = cx.core().scheduler().now();
-        let Some(tasks) = &mut self.tasks else { return };
-        let mut batch = Vec::new();
-        let filled = catch_unwind(AssertUnwindSafe(|| {
+        if self.tasks.is_none() {
+            return;
+        }
+        let batch = self.batch;
+        let mut more = self.hand_over_some(cx, |tasks| {
             let (low, high) = tasks.size_hint();
-            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
-            batch.reserve(half);
-            batch.extend(tasks.by_ref().take(half));
-            half
-        }));
-        self.batch = (self.batch * 2).min(Self::MOST);
+            high.unwrap_or(low.max(batch)).div_ceil(2).clamp(1, batch)
+        });
+        self.batch = (batch * 2).min(Self::MOST);
+        if more && I::Item::ELSEWHERE.is_some() {
+            // What is left of a short loop becomes a batch, too, since another process may take it.
+            let all = |tasks: &I| tasks.size_hint().1.filter(|most| *most <= SHORT).map_or(0, |most| most + 1);
+            more = self.hand_over_some(cx, all);
+        }
         let scheduler = cx.core().scheduler();
         scheduler.exclude_from_pause(scheduler.now() - start);
-        let more = matches!(filled, Ok(half) if batch.len() == half);
-        if !batch.is_empty() {
-            let frame = start_all(cx, batch);
-            self.pieces.push_back(Piece::Batch(Child::new(frame)));
-        }
-        if let Err(payload) = filled {
-            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
-        }
         if !more {
             return self.stop();
-        }
-        // What is left of a short loop becomes a batch, too, if another process may take it.
-        let short = |tasks: &I| tasks.size_hint().1.is_some_and(|most| most <= SHORT);
-        if I::Item::ELSEWHERE.is_some() && self.tasks.as_ref().is_some_and(short) {
-            let tasks = self.tasks.take().into_iter().flatten();
-            match catch_unwind(AssertUnwindSafe(|| tasks.collect::<Vec<_>>())) {
-                Ok(rest) if rest.is_empty() => {}
-                Ok(rest) => self.pieces.push_back(Piece::Batch(Child::new(start_all(cx, rest)))),
-                Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
-            }
-            return;
         }
         turn.ask(cx);
     }

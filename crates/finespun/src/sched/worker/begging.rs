@@ -19,7 +19,7 @@ use crate::frame::FrameRef;
 use crate::frame::guard::Flags;
 
 /// The most frames that one beggar gets at once.
-const MOST: usize = 64;
+const MOST: usize = 32;
 
 /// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -99,7 +99,8 @@ impl Worker<'_> {
         let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
         let mut gives = true;
         for frame in frames.into_iter().rev() {
-            if left > 0 && gives && self.send_tasks(frame, to) {
+            // Not more than there is room for: the beggar asks again when it has received them.
+            if left > 0 && gives && !self.entry.host().holds() && self.send_tasks(frame, to) {
                 (left, gives) = (left - 1, false);
             } else {
                 // SAFETY: as above.
