@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use common::within_a_minute;
 use finespun::RunError;
+use finespun::group::sync;
+use finespun::objects::suspend_with;
 use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize};
@@ -234,5 +236,117 @@ fn tasks_of_terminated_groups_end_everywhere() {
             let all: HashSet<u32> = runtime.run(visit(1)).into_iter().collect();
             assert_eq!(all.len(), 511);
         }
+    });
+}
+
+/// Activities that meet at the barrier of their group, wherever they run.
+#[task(portable)]
+async fn phases(k: u64) -> u64 {
+    work(30);
+    PHASES.fetch_add(1, Ordering::SeqCst);
+    sync().await;
+    let first = PHASES.load(Ordering::SeqCst);
+    sync().await;
+    work(10 * (k % 3));
+    first
+}
+
+static PHASES: AtomicU64 = AtomicU64::new(0);
+
+#[task]
+async fn meet(count: u64) -> Vec<u64> {
+    parfor(0..count, phases).collect().await
+}
+
+#[test]
+fn activities_meet_at_the_barrier_of_their_group() {
+    over_processes(|runtime| {
+        for count in [1, 40] {
+            PHASES.store(0, Ordering::SeqCst);
+            assert_eq!(runtime.run(meet(count)), vec![count; count as usize]);
+        }
+    });
+}
+
+#[task(portable)]
+async fn look(k: u32) -> Result<(), u32> {
+    work(60);
+    if k.is_multiple_of(37) { Err(k) } else { Ok(()) }
+}
+
+#[task(portable)]
+async fn breaks_at(k: u32, at: u32) -> u32 {
+    work(60);
+    assert!(k != at, "activity {k} has failed");
+    k * k
+}
+
+#[task]
+async fn find(from: u32) -> Option<u32> {
+    parfor(from..from + 200, look).await.err()
+}
+
+#[task]
+async fn squares(count: u32, at: u32) -> Vec<u32> {
+    parfor(0..count, move |k| breaks_at(k, at)).collect().await
+}
+
+#[test]
+fn activities_migrate_and_end_their_group() {
+    over_processes(|runtime| {
+        let found = runtime.run(find(1)).expect("several");
+        assert!(found.is_multiple_of(37) && found > 0);
+        assert_eq!(runtime.run(squares(120, 120)), (0..120).map(|k| k * k).collect::<Vec<_>>());
+        let text = text_of(runtime.try_run(squares(120, 77)));
+        assert!(text.contains("activity 77 has failed"), "{text}");
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sum(u64);
+
+#[object]
+impl Sum {
+    fn add(&mut self, amount: u64) -> u64 {
+        self.0 += amount;
+        self.0
+    }
+}
+
+/// Tasks that call objects, and hand on continuations.
+#[task(portable)]
+async fn adds(sum: Ref<Sum>, count: u64) -> u64 {
+    if count == 1 {
+        work(20);
+        return sum.add(1).await;
+    }
+    let (a, b) = join!(adds(sum, count / 2), adds(sum, count - count / 2));
+    a.max(b)
+}
+
+#[task(portable)]
+async fn resolves(k: Continuation<u64>, value: u64) {
+    work(100);
+    k.resolve(value);
+}
+
+#[task]
+async fn resolve_all(count: u64) -> u64 {
+    let waits = (0..count).map(|n| suspend_with(move |k| resolves(k, n)));
+    reduce(waits, 0, |a: u64, b: u64| a + b).await
+}
+
+#[task]
+async fn add_all(count: u64) -> (u64, u64) {
+    let sum = on(1).create(Sum(0)).await;
+    let most = adds(sum, count).await;
+    (most, sum.add(0).await)
+}
+
+#[test]
+fn tasks_elsewhere_use_objects_and_continuations() {
+    over_processes(|runtime| {
+        assert_eq!(runtime.run(add_all(200)), (200, 200));
+        assert_eq!(runtime.run(resolve_all(50)), 49 * 50 / 2);
     });
 }

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The maximum number of sites of a box: one bit per site of a 64-bit word.
 pub const MAX_SITES: usize = 64;
 
 /// A box of a x b x c sites on the cubic lattice; a square lattice is a box with c = 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "[u8; 3]")]
 pub struct Lattice {
     dims: [u8; 3],
 }
@@ -36,6 +39,14 @@ pub enum LatticeError {
         /// Its number of sites.
         sites: u64,
     },
+}
+
+impl TryFrom<[u8; 3]> for Lattice {
+    type Error = LatticeError;
+    fn try_from(dims: [u8; 3]) -> Result<Self, LatticeError> {
+        let [a, b, c] = dims.map(u32::from);
+        Lattice::new(a, b, c)
+    }
 }
 
 impl Lattice {

@@ -165,10 +165,12 @@ pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
 /// `progress` counts starting paths. The answer is the same as the answer of [`plain`], for any number of workers.
 #[task]
 pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
+    if problem.sequences.is_empty() {
+        return count_all(problem, progress).await;
+    }
     let mut folding = Folding::default();
     for sequences in problem.batches() {
         let found = match sequences.len() {
-            0 => pass::<0>(problem, sequences, progress).await,
             1 => pass::<1>(problem, sequences, progress).await,
             2 => pass::<2>(problem, sequences, progress).await,
             3 | 4 => pass::<4>(problem, sequences, progress).await,
@@ -189,6 +191,40 @@ async fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progres
     progress.expect(problem.starts.len() as u64);
     let paths: u64 = explore_all(&search, progress).await;
     search.folding(paths, sequences.len())
+}
+
+/// Counts the foldings, without sequences.
+#[task]
+async fn count_all(problem: &Problem, progress: &Progress) -> Folding {
+    let search: Search<0> = Search::new(problem, &[]);
+    progress.expect(problem.starts.len() as u64);
+    let paths: u64 = count_starts(&search, progress).await;
+    search.folding(paths, 0)
+}
+
+#[task]
+async fn count_starts(search: &Search<0>, progress: &Progress) -> u64 {
+    reduce((0..search.starts()).map(move |start| count_start(search, start, progress)), 0, |a: u64, b: u64| a + b).await
+}
+
+#[task]
+async fn count_start(search: &Search<0>, start: usize, progress: &Progress) -> u64 {
+    let paths: u64 = count(search, search.start(start)).await;
+    progress.advance(1);
+    paths
+}
+
+/// Returns the number of ways to complete a path, as [`explore`](fn@explore) does. Other processes take part, since there
+/// are no counters to share.
+#[task(portable)]
+pub async fn count(search: &Search<0>, state: State<0>) -> u64 {
+    let sites: u32 = state.sites_left();
+    let (state, next): (State<0>, u64) = search.advance(state);
+    simulation::compute(SITE * u64::from(1 + sites - state.sites_left()));
+    if next == 0 {
+        return search.finish(&state);
+    }
+    reduce(Bits(next).map(move |site| count(search, search.extend(state, site))), 0, |a: u64, b: u64| a + b).await
 }
 
 /// Explores all starting paths.

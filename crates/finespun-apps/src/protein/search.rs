@@ -1,7 +1,9 @@
 //! One step of the search, which both versions share.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::histogram::{Histogram, MAX_CONTACTS, Tally};
-use super::lattice::{Grid, MAX_SITES};
+use super::lattice::{Grid, Lattice, MAX_SITES};
 use super::sequence::Sequence;
 use super::symmetry::Start;
 use super::{Folding, Problem};
@@ -10,6 +12,7 @@ use crate::bits::Bits;
 /// A search for the foldings of one box, which classifies them for `K` sequences in one pass.
 #[derive(Debug)]
 pub struct Search<const K: usize> {
+    lattice: Lattice,
     grid: Grid,
     sites: u32,
     starts: Vec<Start>,
@@ -43,15 +46,21 @@ impl<const K: usize> State<K> {
 }
 
 impl<const K: usize> Search<K> {
-    pub(super) fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
-        let mut search = Search {
-            grid: Grid::new(problem.lattice),
-            sites: problem.lattice.sites() as u32,
-            starts: problem.starts.clone(),
+    /// Returns a search without starting paths, for sequences without H.
+    fn of(lattice: Lattice) -> Self {
+        Search {
+            lattice,
+            grid: Grid::new(lattice),
+            sites: lattice.sites() as u32,
+            starts: Vec::new(),
             hydrophobic: [[0; K]; MAX_SITES],
             bonds: [0; K],
             histogram: Histogram::new(),
-        };
+        }
+    }
+
+    pub(super) fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
+        let mut search = Search { starts: problem.starts.clone(), ..Search::of(problem.lattice) };
         for (k, sequence) in sequences.iter().enumerate() {
             search.bonds[k] = sequence.bonds();
             for place in (0..MAX_SITES).filter(|&place| sequence.is_hydrophobic(place)) {
@@ -153,5 +162,31 @@ impl<const K: usize> Search<K> {
             energies.zip(tally).filter(|&(_, count)| count > 0).collect()
         };
         Folding { paths, histograms: self.histogram.totals().into_iter().take(sequences).map(by_energy).collect() }
+    }
+}
+
+/// The box: the rest follows from it, but for the starting paths, which a partial path does not need.
+impl Serialize for Search<0> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.lattice.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Search<0> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Lattice::deserialize(deserializer).map(Search::of)
+    }
+}
+
+impl Serialize for State<0> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.free, self.head, self.left).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for State<0> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (free, head, left) = <(u64, u32, u32)>::deserialize(deserializer)?;
+        Ok(State { free, head, left, hydrophobic: [] })
     }
 }

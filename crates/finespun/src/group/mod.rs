@@ -24,6 +24,8 @@
 // reused record (`group/level.rs`).
 
 mod activities;
+#[cfg(feature = "objects")]
+mod arriving;
 mod blocks;
 mod chunks;
 pub(crate) mod construct;

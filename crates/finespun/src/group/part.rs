@@ -25,6 +25,9 @@ use crate::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly,
 use crate::iterate::engine::{Engine, Loop, Turn};
 use crate::run::membership::Inside;
 
+/// The most activities of a part that one process gets at once.
+const ELSEWHERE: u64 = 16;
+
 /// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
 
@@ -222,8 +225,51 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     }
 
     /// The table of a part's frame.
-    const TABLE: &'static VTable =
-        &VTable { on_child_complete: Some(Self::on_child_complete_in), inner: true, ..*Engine::<Self>::TABLE };
+    const TABLE: &'static VTable = &VTable {
+        on_child_complete: Some(Self::on_child_complete_in),
+        inner: true,
+        migrate: match A::Task::ELSEWHERE {
+            Some(_) => Some(Self::migrate),
+            None => None,
+        },
+        ..*Engine::<Self>::TABLE
+    };
+
+    /// Implements [`VTable::migrate`]: sends activities of a part that has not begun, each in a message, so that each can
+    /// end the group.
+    unsafe fn migrate(frame: FrameRef, cx: Cx, to: u32) -> usize {
+        // SAFETY: the caller guarantees that the frame is ready, so its body is live, and that it alone could run it.
+        let part = &mut unsafe { BodyFrame::<Engine<Self>>::body(frame).as_mut() }.of;
+        let descriptor = part.descriptor();
+        let Some(elsewhere) = A::Task::ELSEWHERE else { return 0 };
+        let begun = part.waited || !part.out.is_empty() || part.policy != Policy::Steal;
+        if begun || part.next == part.end || descriptor.has_ended() {
+            return 0;
+        }
+        let mut sent = 0;
+        for k in part.next..part.end.min(part.next + ELSEWHERE) {
+            part.next = k + 1;
+            // SAFETY: `next` has advanced past `k`, so each activity is made once.
+            match catch_unwind(AssertUnwindSafe(|| unsafe { descriptor.activities.activity(k) })) {
+                Ok(task) => match (elsewhere.one)(cx, to, task).open() {
+                    Ok(_) => unreachable!("the frame waits in any case"),
+                    Err(child) => part.out.push(Out::Activity(k, child)),
+                },
+                Err(payload) => {
+                    descriptor.end(End::Panic(pack(payload)));
+                    break;
+                }
+            }
+            sent += 1;
+        }
+        if sent == 0 {
+            return 0;
+        }
+        let more = part.next < part.end;
+        // SAFETY: as above.
+        unsafe { Engine::<Self>::wait_in(frame, cx, more) };
+        sent
+    }
 
     unsafe fn on_child_complete_in(frame: FrameRef, child: FrameRef) {
         // SAFETY: the part waits, so no thread modifies it.

@@ -67,6 +67,10 @@ impl Task for Syncing {
             group & GROUP != 0,
             "`sync` was called in no group: call it in an activity of `parfor` or another construct"
         );
+        #[cfg(feature = "objects")]
+        if let Some(outcome) = super::arriving::elsewhere(cx, group, self.place) {
+            return outcome;
+        }
         let record = cx.context().team().groups().get(group);
         let arrive = |k: Continuation<()>| release::arrive(cx, record, k);
         // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended callee.

@@ -35,6 +35,7 @@ use crate::call::yielding::YieldNow;
 use crate::frame::context::{Cx, cx};
 use crate::frame::{BodyFrame, FrameRef, Polled, VTable, cancel};
 use crate::run::membership::Inside;
+use crate::run::settle;
 
 /// A loop over tasks, as the engine runs it.
 pub(crate) trait Loop {
@@ -151,6 +152,25 @@ impl<L: Loop> Engine<L> {
         self.of.stop();
         self.of.discard();
         if self.of.wait(cx, true) { Poll::Pending } else { Poll::Ready(()) }
+    }
+
+    /// Called after tasks of a loop that has not run, or is about to run again, have been sent to another process, and are
+    /// its children: lets the loop wait for its children or, if it has `more` tasks, for its turn.
+    ///
+    /// # Safety
+    /// `frame` is the loop's, is ready, and no other code could run it.
+    pub(crate) unsafe fn wait_in(frame: FrameRef, cx: Cx, more: bool) {
+        // SAFETY: the caller guarantees that it alone could run the frame, whose body is live.
+        let engine = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        engine.turn = Turn(None);
+        if more {
+            engine.turn.ask(cx);
+            engine.turn.wait(cx);
+        } else {
+            engine.of.wait(cx, false);
+        }
+        // SAFETY: the body waits, as if a poll had just returned pending, and no other code could run the frame.
+        unsafe { settle(cx, frame) };
     }
 
     unsafe fn cancel_frame(frame: FrameRef, cx: Cx) -> Polled {

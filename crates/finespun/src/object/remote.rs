@@ -97,7 +97,7 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
 
 /// Sends the work, which may run at any node, to a worker of another process, and waits for the answer in any case. If
 /// the work is a panic, this is the answer.
-pub(super) fn request_of_worker<W: Work>(
+pub(crate) fn request_of_worker<W: Work>(
     cx: Cx,
     worker: u32,
     work: Result<W, Payload>,

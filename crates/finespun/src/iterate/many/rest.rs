@@ -14,7 +14,6 @@ use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, FrameRef, Payload, VTable, quietly};
 use crate::iterate::engine::{Engine, Loop, Turn};
-use crate::run::settle;
 
 /// The most tasks of a loop that is handed over as a whole.
 const SHORT: usize = 64;
@@ -328,9 +327,8 @@ impl<Tk: Task> OfBatch<Tk> {
             Ok(_) => unreachable!("the frame waits in any case"),
             Err(child) => rest.pieces.push_back(Piece::Batch(child)),
         }
-        rest.wait(cx, false);
-        // SAFETY: the body waits, as if a poll had just returned pending, and no other code could run the frame.
-        unsafe { settle(cx, frame) };
+        // SAFETY: as above.
+        unsafe { Self::wait_in(frame, cx, false) };
         count
     }
 }

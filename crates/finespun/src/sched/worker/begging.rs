@@ -16,10 +16,15 @@ use std::time::{Duration, Instant};
 use super::Worker;
 use crate::atomics::Ordering;
 use crate::frame::FrameRef;
+use crate::frame::context::Scheduler;
 use crate::frame::guard::Flags;
 
 /// The most frames that one beggar gets at once.
 const MOST: usize = 32;
+
+/// The pause after an answer, as a multiple of its duration: so begging costs the worker that is asked a sixth at most, also
+/// if the tasks are shorter than their messages.
+const PAUSE: u32 = 5;
 
 /// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -32,6 +37,8 @@ pub(super) struct Begging {
     asked: Cell<Option<u32>>,
     /// After a promotion for a beggar that has left nothing to give: no further one before this time, and the pause.
     barren: Cell<Option<(Instant, Duration)>>,
+    /// No answer before this time.
+    after: Cell<Option<Instant>>,
 }
 
 impl Worker<'_> {
@@ -52,7 +59,8 @@ impl Worker<'_> {
 
     /// Returns whether a promotion for a beggar may be worth it now.
     pub(super) fn expects_to_give(&self, now: Instant) -> bool {
-        self.begging.barren.get().is_none_or(|(until, _)| now >= until)
+        let barren = self.begging.barren.get().is_some_and(|(until, _)| now < until);
+        !barren && self.begging.after.get().is_none_or(|after| now >= after)
     }
 
     /// Called after the stack has been unwound to frames: gives some to a beggar, if there is one.
@@ -80,6 +88,10 @@ impl Worker<'_> {
         // Relaxed: published by the guard's request.
         let Some(to) = self.entry.beggar().load(Ordering::Relaxed).checked_sub(1) else { return false };
         if self.handles.get() || self.cx.leaving() || !peers.is_elsewhere(to) {
+            return false;
+        }
+        let start = self.now();
+        if self.begging.after.get().is_some_and(|after| start < after) {
             return false;
         }
         let mut frames = Vec::new();
@@ -115,6 +127,8 @@ impl Worker<'_> {
             self.context().set_exhausted();
         }
         cx.enter_node(node);
+        let now = self.now();
+        self.begging.after.set(Some(now + (now - start) * PAUSE));
         left < before
     }
 
