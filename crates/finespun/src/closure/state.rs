@@ -5,7 +5,8 @@ use std::ptr;
 
 use super::computation::Computation;
 use crate::atomics::AtomicU64;
-use crate::frame::context::{Cx, StateBox, StatePlace, WorkerState};
+use crate::frame::context::{Cx, StateBox, WorkerState};
+use crate::frame::front::StatePlace;
 #[cfg(feature = "objects")]
 use crate::object::state::ObjectState as Below;
 #[cfg(not(feature = "objects"))]

@@ -188,3 +188,57 @@ mod futex {
 
     pub(super) fn wake(_: &AtomicU32) {}
 }
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::{Arc, AtomicBool, thread};
+
+    fn bells() -> Arc<Bells> {
+        Arc::new(Bells::new(2, 2, &mut Placement::private()))
+    }
+
+    fn rung(bells: &Bells, worker: usize) -> bool {
+        bells.bells[worker].rung.load(Ordering::Relaxed) != 0
+    }
+
+    /// A worker that goes to sleep finds the message, or is rung.
+    #[test]
+    fn no_message_is_missed() {
+        loom::model(|| {
+            let (bells, message) = (bells(), Arc::new(AtomicBool::new(false)));
+            let sender = {
+                let (bells, message) = (Arc::clone(&bells), Arc::clone(&message));
+                thread::spawn(move || {
+                    message.store(true, Ordering::Relaxed);
+                    bells.wake_for_message(0..1);
+                })
+            };
+            bells.set_asleep(0, true);
+            fence(Ordering::SeqCst);
+            let found = message.load(Ordering::Relaxed);
+            sender.join().unwrap();
+            assert!(found || rung(&bells, 0));
+        });
+    }
+
+    /// A lookout sees the worker of another process that wakes, or is rung.
+    #[test]
+    fn a_lookout_learns_that_another_process_wakes() {
+        loom::model(|| {
+            let bells = bells();
+            bells.set_asleep(0, true);
+            bells.set_asleep(1, true);
+            let waker = {
+                let bells = Arc::clone(&bells);
+                thread::spawn(move || {
+                    bells.set_asleep(1, false);
+                    bells.ring_lookouts(1);
+                })
+            };
+            let awake = bells.look_out(0, 0..1, 0);
+            waker.join().unwrap();
+            assert!(awake || rung(&bells, 0));
+        });
+    }
+}

@@ -33,7 +33,7 @@ use crate::fabric::placed::{Placement, Segment};
 use crate::fabric::processes::{self, Link, Watch, links};
 use crate::fabric::recorder::{self, Kind};
 use crate::frame::budget::FrameMemory;
-use crate::frame::context::StatePlace;
+use crate::frame::front::StatePlace;
 use crate::sched::peers::{Part, Peers};
 use crate::sched::team::Team;
 use crate::sim::Waited;
@@ -255,7 +255,8 @@ impl Peers for Cluster {
     }
 
     fn stop_begging(&self, worker: usize, asked: u32) {
-        self.places.take_back(self.shape.own(worker), asked);
+        let own = self.shape.own(worker) as u32;
+        let _answered = !self.places.of(asked as usize).front().take_back(own);
     }
 
     fn is_elsewhere(&self, worker: u32) -> bool {

@@ -6,30 +6,12 @@ use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
 use super::budget::{Budget, Room};
-use super::guard::{Guard, stack_pointer};
+use super::front::{Front, StatePlace};
+use super::guard::stack_pointer;
 use super::header::FrameRef;
 use super::number::{NOTHING, same_team};
 use super::pool::{Class, Pool};
-use crate::atomics::{AtomicBool, AtomicU32};
 use crate::observe::Counters;
-
-/// The beginning of a worker's state, which other threads use, also those of other processes.
-#[repr(C)]
-pub(crate) struct Front {
-    /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
-    pub(crate) guard: Guard,
-    /// Whether the worker runs a frame or handles messages: only then can it promote. Set with Release, so that another
-    /// process that sees it set finds the state complete.
-    pub(crate) running: AtomicBool,
-    /// The worker of another process that asks for frames, plus one, or zero: see `sched::worker::begging`.
-    pub(crate) beggar: AtomicU32,
-}
-
-impl Front {
-    fn new() -> Front {
-        Front { guard: Guard::new(0), running: AtomicBool::new(false), beggar: AtomicU32::new(0) }
-    }
-}
 
 /// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the front and
 /// the counters; the pool while they keep the worker from running; and everything after it has ended.
@@ -163,31 +145,6 @@ pub(crate) struct StateBox {
     placed: bool,
 }
 
-/// A place for a worker's state that other processes see, too: zeros at first. They use the [`Front`], once it says that
-/// the worker is running.
-#[repr(C, align(128))]
-pub(crate) struct StatePlace(UnsafeCell<[u64; STATE_WORDS]>);
-
-const STATE_WORDS: usize = 128;
-
-// SAFETY: `front` gives access to atomic fields only; the team that puts a state there uses it as it uses any other.
-unsafe impl Sync for StatePlace {}
-// SAFETY: as above.
-unsafe impl Send for StatePlace {}
-
-impl StatePlace {
-    pub(crate) fn new() -> StatePlace {
-        StatePlace(UnsafeCell::new([0; STATE_WORDS]))
-    }
-
-    /// Returns the beginning of the state; zeros if no state has been put here yet.
-    pub(crate) fn front(&self) -> &Front {
-        // SAFETY: a state begins with a `Front`. Before, the place contains zeros, which are one, too. Its fields are
-        // atomic, and nothing else is at their addresses.
-        unsafe { &*self.0.get().cast() }
-    }
-}
-
 impl StateBox {
     /// Moves a worker's state to its place, or into a box.
     ///
@@ -199,7 +156,7 @@ impl StateBox {
         let state: NonNull<dyn WorkerState> = match place {
             None => NonNull::from(Box::leak(Box::new(state))),
             Some(place) => {
-                let at: *mut S = place.0.get().cast();
+                let at: *mut S = place.address().cast();
                 // SAFETY: the place has room for the state, and other processes use it only once the worker runs.
                 unsafe { at.write(state) };
                 // SAFETY: the address of a place.

@@ -2,9 +2,9 @@
 //!
 //! This module contains the frame and its operations ([`header`], [`body`]), the write-once slot and the join count
 //! ([`slot`]), the claim of a leaf ([`claim`], [`leaf`]), the memory of frames and its limit ([`pool`], [`budget`]),
-//! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), names of statics (`image`), the numbers of runs, groups and teams
-//! ([`number`]), the guard word ([`guard`]), and the beginning of a worker's state, to which [`Cx`](context::Cx) points
-//! ([`context`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
+//! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), names of statics (`image`), the numbers of
+//! runs, groups and teams ([`number`]), the guard word ([`guard`]), the beginning of a worker's state, to which
+//! [`Cx`](context::Cx) points ([`context`]), and the part of it that all processes see ([`front`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
 //! function's arguments and runs to its end without waiting. The module has no records of runs and groups (see
 //! [`cancel`](crate::cancel)), only their numbers, and no code that runs frames (see [`run`](crate::run)).
 
@@ -12,6 +12,7 @@ mod body;
 pub(crate) mod budget;
 mod claim;
 pub(crate) mod context;
+pub(crate) mod front;
 pub(crate) mod guard;
 mod header;
 #[cfg(feature = "objects")]

@@ -14,7 +14,7 @@ use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{CompletionCallback, Run};
 use crate::cancel::teams::GroupName;
 use crate::frame::budget::FrameMemory;
-use crate::frame::context::StatePlace;
+use crate::frame::front::StatePlace;
 use crate::sim::Waited;
 
 /// The workers of this process among those of all processes of a runtime.

@@ -14,7 +14,8 @@ use crate::cancel::runs::ProcessDied;
 use crate::cancel::runs::{Cause, Run};
 use crate::cancel::teams::{self, Externals, GroupName};
 use crate::frame::budget::{self, Budget, FrameMemory};
-use crate::frame::context::{Cx, StateBox, StatePlace, try_cx};
+use crate::frame::context::{Cx, StateBox, try_cx};
+use crate::frame::front::{Front, StatePlace};
 use crate::frame::number::{GROUP, RUNS, TeamId, same_team};
 use crate::frame::pool::Pool;
 use crate::frame::{FrameRef, Header, home, quietly};
@@ -140,12 +141,11 @@ impl WorkerEntry {
 
     /// Whether the worker runs a frame or handles messages: only then can it promote.
     pub(crate) fn running(&self) -> &AtomicBool {
-        &self.state.core().front.running
+        &self.front().running
     }
 
-    /// The worker of another process that begs this one: see `worker::begging`.
-    pub(super) fn beggar(&self) -> &AtomicU32 {
-        &self.state.core().front.beggar
+    pub(super) fn front(&self) -> &Front {
+        &self.state.core().front
     }
 }
 

@@ -73,7 +73,7 @@ impl Pool {
         match parking.park() {
             Wake::Work => true,
             Wake::Shutdown => false,
-            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+            Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
         }
     }
 
@@ -216,7 +216,7 @@ fn only_the_last_worker_to_idle_receives_last() {
                         Prepared::Park(parking) => match parking.park() {
                             Wake::Work => {}
                             Wake::Shutdown => return,
-                            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+                            Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
                         },
                         Prepared::Last(parking) => {
                             assert_eq!(pool.taken.load(Ordering::Relaxed), 2);
@@ -360,7 +360,7 @@ macro_rules! rest {
                         match parking.park() {
                             Wake::Work => {}
                             Wake::Shutdown => return,
-                            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+                            Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
                         }
                     }
                 }

@@ -183,6 +183,7 @@ impl Pool {
                         self.asked.fetch_add(1, Ordering::Release);
                         prepared = scout.park_again(|| self.visible());
                     }
+                    Wake::LookoutTimeout(_) => unreachable!("there is one process"),
                 }
             }
         }

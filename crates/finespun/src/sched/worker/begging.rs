@@ -1,7 +1,7 @@
 //! Frames for other processes.
 //!
 //! A worker of a process without work *begs* a running worker of another process: it leaves its name there and requests
-//! the guard (`cluster::begging`). The other answers at its next check, as it answers thieves of its own process: from its
+//! the guard ([`Front`](crate::frame::front::Front)). The other answers at its next check, as it answers thieves of its own process: from its
 //! deque, or after it has unwound its stack to frames. It cannot give its frames away, which hold addresses. It sends the
 //! *tasks* of frames that have not begun, if they are portable, and lets each frame wait for its tasks' results
 //! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further.
@@ -14,7 +14,6 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::Worker;
-use crate::atomics::Ordering;
 use crate::frame::FrameRef;
 use crate::frame::context::Scheduler;
 use crate::frame::guard::Flags;
@@ -66,8 +65,7 @@ impl Worker<'_> {
     /// Called after the stack has been unwound to frames: gives some to a beggar, if there is one.
     #[cold]
     pub(super) fn give_after_promotion(&self, now: Instant) {
-        // Relaxed: a hint, which `give` checks.
-        if self.entry.beggar().load(Ordering::Relaxed) == 0 {
+        if self.entry.front().beggar().is_none() {
             return;
         }
         let pause = match self.give() {
@@ -85,8 +83,7 @@ impl Worker<'_> {
     /// begs, if one does. Returns whether it has given any.
     pub(super) fn give(&self) -> bool {
         let Some(peers) = &self.team.peers else { return false };
-        // Relaxed: published by the guard's request.
-        let Some(to) = self.entry.beggar().load(Ordering::Relaxed).checked_sub(1) else { return false };
+        let Some(to) = self.entry.front().beggar() else { return false };
         if self.handles.get() || self.cx.leaving() || !peers.is_elsewhere(to) {
             return false;
         }
@@ -101,9 +98,8 @@ impl Worker<'_> {
         // SAFETY: a ready frame is live, and this worker alone has it.
         let portable = |frame: &&FrameRef| unsafe { frame.as_ref() }.vtable.migrate.is_some();
         let mut left = frames.iter().filter(portable).count().div_ceil(2).min(MOST);
-        // (2) Relaxed: as above. The beggar may have taken its request back.
-        let begs = left > 0 && self.entry.beggar().swap(0, Ordering::Relaxed) == to + 1;
-        if !begs {
+        // The beggar may have taken its request back.
+        if left > 0 && !self.entry.front().answer(to) {
             left = 0;
         }
         let before = left;
