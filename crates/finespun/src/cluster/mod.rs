@@ -254,6 +254,12 @@ impl Peers for Cluster {
         self.places.beg(self.shape.own(worker), self.shape.workers_of(self.shape.rank), asked, random)
     }
 
+    fn nudge(&self, worker: u32) {
+        if Peers::is_elsewhere(self, worker) {
+            self.places.of(worker as usize).front().nudge();
+        }
+    }
+
     fn stop_begging(&self, worker: usize, asked: u32) {
         let own = self.shape.own(worker) as u32;
         let _answered = !self.places.of(asked as usize).front().take_back(own);

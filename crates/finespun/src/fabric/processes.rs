@@ -44,6 +44,9 @@ pub(crate) struct Link {
     kept: Cell<usize>,
     /// By sender: the beginning of a message whose rest has not arrived.
     begun: Box<[RefCell<Vec<u8>>]>,
+    /// By other end: whether it has got a message from here, or this one a part of its message, since the last
+    /// [`awaited`](Link::awaited).
+    touched: Box<[Cell<bool>]>,
     /// Messages sent and received so far.
     sent: AtomicU64,
     received: AtomicU64,
@@ -64,6 +67,7 @@ pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -
         unsent: RefCell::new(BTreeMap::new()),
         kept: Cell::new(0),
         begun: (0..ends).map(|_| RefCell::new(Vec::new())).collect(),
+        touched: (0..ends).map(|_| Cell::new(false)).collect(),
         sent: AtomicU64::new(0),
         received: AtomicU64::new(0),
     };
@@ -80,6 +84,7 @@ impl Link {
     /// Sends a message, now or when there is room. Returns whether its beginning has been sent.
     pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) -> bool {
         count(&self.sent);
+        self.touched[to].set(true);
         let mut rest = Rest { bytes, at: 0 };
         let behind = self.holds() && self.unsent.borrow().contains_key(&to);
         if !behind && self.send_rest(to, &mut rest) {
@@ -160,6 +165,9 @@ impl Link {
                     // A piece without a sender is forged.
                     let begun = self.begun.get(from)?;
                     let whole = read(piece, &mut begun.borrow_mut());
+                    if !whole {
+                        self.touched[from].set(true);
+                    }
                     whole.then(|| (from, begun.replace(buffers::take())))
                 })
             }?;
@@ -174,6 +182,17 @@ impl Link {
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         self.ring.waits()
+    }
+
+    /// Calls `nudge` with each other end that this one may wait for: it has got messages, or has sent only parts of one,
+    /// since the last call, or has had no room.
+    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+        self.unsent.borrow().keys().for_each(|&to| self.touched[to].set(true));
+        for (other, touched) in self.touched.iter().enumerate() {
+            if touched.replace(false) {
+                nudge(other as u32);
+            }
+        }
     }
 
     pub(crate) fn watch(&self) -> Watch {

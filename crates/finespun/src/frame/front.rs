@@ -41,6 +41,13 @@ impl Front {
         self.running.load(Ordering::Acquire)
     }
 
+    /// Makes this worker handle its messages at its next guard check, if it runs.
+    pub(crate) fn nudge(&self) {
+        if self.is_running() {
+            self.guard.request(Flags::MESSAGES);
+        }
+    }
+
     /// (1) Asks for frames for `worker`, if this worker runs and no other has asked. Returns whether it has asked.
     pub(crate) fn ask(&self, worker: u32) -> bool {
         // Relaxed, all: `request` publishes the word.

@@ -188,6 +188,8 @@ impl Flags {
 
     /// A worker of another process asks for frames.
     pub(crate) const BEG: Self = Self(1 << 4);
+    /// A worker of another process waits for this one to handle messages.
+    pub(crate) const MESSAGES: Self = Self(1 << 5);
 
     /// Returns whether nothing was requested.
     #[cfg(all(test, not(loom)))]
@@ -203,6 +205,11 @@ impl Flags {
     /// Returns whether a worker of another process asks for frames.
     pub(crate) const fn beg(self) -> bool {
         self.contains(Self::BEG)
+    }
+
+    /// Returns whether somebody waits for this worker: for work, or for the handling of messages.
+    pub(crate) const fn asked(self) -> bool {
+        self.0 & (Self::STEAL.0 | Self::BEG.0 | Self::MESSAGES.0) != 0
     }
 
     /// Returns whether a sweep is due.
@@ -242,6 +249,7 @@ impl fmt::Debug for Flags {
             (Self::QUANTUM, "quantum"),
             (Self::ATTENTION, "attention"),
             (Self::BEG, "beg"),
+            (Self::MESSAGES, "messages"),
         ];
         let set = names.iter().filter(|(flag, _)| self.contains(*flag));
         f.debug_set().entries(set.map(|(_, name)| name)).finish()

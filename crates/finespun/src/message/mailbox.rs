@@ -256,6 +256,13 @@ impl Mailbox {
         }
     }
 
+    /// Calls `nudge` with each worker of another process that this one may wait for.
+    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+        if let Others::Bytes(link) = &self.others {
+            link.awaited(nudge);
+        }
+    }
+
     /// Notifies the fabric that the worker will not poll for a while.
     pub(crate) fn rest(&self) {
         if let Others::Memory(end) = &self.others {

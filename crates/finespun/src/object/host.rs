@@ -389,6 +389,10 @@ impl Host for Nodes {
         self.mailbox.rest();
     }
 
+    fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+        self.mailbox.awaited(nudge);
+    }
+
     fn traffic(&self) -> (u64, u64) {
         self.mailbox.traffic()
     }

@@ -34,6 +34,8 @@ impl Host for NoNodes {
         false
     }
 
+    fn awaited(&self, _: &mut dyn FnMut(u32)) {}
+
     fn is_stuck(&self) -> bool {
         false
     }

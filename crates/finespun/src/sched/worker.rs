@@ -479,8 +479,7 @@ impl Worker<'_> {
             match self.simulator {
                 Some(simulator) => drop(simulator.wait(Some(RETRY))),
                 None if turns.is_multiple_of(STUCK) => {
-                    // A receiver that is asked for work receives messages first.
-                    self.beg();
+                    self.nudge();
                     std::thread::yield_now();
                 }
                 None => {}
@@ -495,6 +494,7 @@ impl Worker<'_> {
         if !self.ask() {
             self.beg();
         }
+        self.nudge();
         self.look(if peers { SPIN_WITH_PEERS } else { SPIN })
     }
 
@@ -617,6 +617,7 @@ impl Worker<'_> {
                 }
                 Wake::Shutdown => return false,
                 Wake::LookoutTimeout(parking) => {
+                    self.nudge();
                     if self.beg() && self.look(SPIN) {
                         return true;
                     }

@@ -26,21 +26,40 @@ impl Worker<'_> {
         Verdict::Leave
     }
 
-    /// Answers an idle worker's request for work: decides whether the stack is unwound to frames. `near` says whether a
-    /// worker of this process asks, and not only one of another.
-    fn promote(&self, near: bool) -> Verdict {
+    /// Answers requests for work and for the handling of messages: decides whether the stack is unwound to frames.
+    fn promote(&self, flags: Flags) -> Verdict {
         let served = self.serve();
+        let verdict = self.promote_after_serving(flags.steal(), flags.beg(), served);
+        if verdict == Verdict::Stay {
+            self.publish_next();
+        }
+        verdict
+    }
+
+    /// Queues the frame that the last message has made ready.
+    fn publish_next(&self) {
+        if let Some(frame) = self.next.take() {
+            self.publish(frame);
+        }
+    }
+
+    /// The second half of `promote`. If a message has made a frame ready, it is the next one: to run first when the stack
+    /// has been unwound, and else for any worker.
+    fn promote_after_serving(&self, near: bool, beg: bool, served: bool) -> Verdict {
         if self.show() {
             return Verdict::Stay;
         }
         if !self.entry.deque.is_empty() && (self.give() || near && !served) {
             return Verdict::Stay;
         }
+        if !near && !served && !beg {
+            return Verdict::Stay;
+        }
         let now = self.charged_now();
         if self.promote_after.get().is_some_and(|after| now < after) {
             return Verdict::Stay;
         }
-        if !near && !self.expects_to_give(now) {
+        if !near && !served && !self.expects_to_give(now) {
             return Verdict::Stay;
         }
         self.left_at.set(Some(now));
@@ -78,11 +97,7 @@ impl Worker<'_> {
             self.context().set_exhausted();
         }
         cx.enter_node(node);
-        if let Some(frame) = self.next.take() {
-            self.publish(frame);
-            return true;
-        }
-        !self.located.borrow().is_empty()
+        self.next.get().is_some() || !self.located.borrow().is_empty()
     }
 
     /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
@@ -134,12 +149,14 @@ impl Worker<'_> {
         self.check_simulation();
         if self.entry.host().any() {
             self.serve();
+            self.publish_next();
         }
         while simulator.stalls() && self.entry.host().holds() && !self.handles.get() && !self.cx.leaving() {
             if self.entry.host().is_stuck() {
                 simulator.wait(Some(RETRY));
             }
             self.serve();
+            self.publish_next();
         }
     }
 
@@ -177,7 +194,7 @@ impl Scheduler for Worker<'_> {
             context.counters.quanta.add(1);
             return self.leave(Reason::Quantum);
         }
-        if (flags.steal() || flags.beg()) && self.promote(flags.steal()) == Verdict::Leave {
+        if flags.asked() && self.promote(flags) == Verdict::Leave {
             return Verdict::Leave;
         }
         if self.block_now() { Verdict::Block } else { Verdict::Stay }

@@ -21,9 +21,9 @@ use crate::frame::guard::Flags;
 /// The most frames that one beggar gets at once.
 const MOST: usize = 32;
 
-/// The pause after an answer, as a multiple of its duration: so begging costs the worker that is asked a sixth at most, also
+/// The pause after an answer, as a multiple of its duration: so begging costs the worker that is asked a fifth at most, also
 /// if the tasks are shorter than their messages.
-const PAUSE: u32 = 5;
+const PAUSE: u32 = 4;
 
 /// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -36,6 +36,8 @@ pub(super) struct Begging {
     asked: Cell<Option<u32>>,
     /// After a promotion for a beggar that has left nothing to give: no further one before this time, and the pause.
     barren: Cell<Option<(Instant, Duration)>>,
+    /// Whether the last attempt has given any.
+    fruitful: Cell<bool>,
     /// No answer before this time.
     after: Cell<Option<Instant>>,
 }
@@ -47,6 +49,13 @@ impl Worker<'_> {
         let asked = peers.beg(self.index, self.begging.asked.get(), self.random());
         self.begging.asked.set(asked);
         asked.is_some()
+    }
+
+    /// Makes the workers of other processes that this one may wait for handle their messages.
+    pub(super) fn nudge(&self) {
+        if let Some(peers) = &self.team.peers {
+            self.entry.host().awaited(&mut |worker| peers.nudge(worker));
+        }
     }
 
     /// Called when this worker has found work.
@@ -68,14 +77,13 @@ impl Worker<'_> {
         if self.entry.front().beggar().is_none() {
             return;
         }
-        let pause = match self.give() {
-            true => None,
-            false => {
-                let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
-                let pause = (before * 2).min(LONGEST);
-                Some((now + pause, pause))
-            }
-        };
+        self.begging.fruitful.set(false);
+        self.give();
+        let pause = (!self.begging.fruitful.get()).then(|| {
+            let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
+            let pause = (before * 2).min(LONGEST);
+            (now + pause, pause)
+        });
         self.begging.barren.set(pause);
     }
 
@@ -98,10 +106,6 @@ impl Worker<'_> {
         // SAFETY: a ready frame is live, and this worker alone has it.
         let portable = |frame: &&FrameRef| unsafe { frame.as_ref() }.vtable.migrate.is_some();
         let mut left = frames.iter().filter(portable).count().div_ceil(2).min(MOST);
-        // The beggar may have taken its request back.
-        if left > 0 && !self.entry.front().answer(to) {
-            left = 0;
-        }
         let before = left;
         let cx = self.cx;
         let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
@@ -123,9 +127,15 @@ impl Worker<'_> {
             self.context().set_exhausted();
         }
         cx.enter_node(node);
-        let now = self.now();
-        self.begging.after.set(Some(now + (now - start) * PAUSE));
-        left < before
+        let gave = left < before;
+        self.begging.fruitful.set(gave);
+        if gave {
+            // It may have taken its request back meanwhile, and gets them nevertheless.
+            let _ = self.entry.front().answer(to);
+            let now = self.now();
+            self.begging.after.set(Some(now + (now - start) * PAUSE));
+        }
+        gave
     }
 
     /// Sends the tasks of a ready frame that only this worker has. Returns false, and does nothing, if there are none or
