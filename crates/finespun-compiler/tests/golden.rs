@@ -29,6 +29,18 @@ fn fib_has_a_head_and_a_join() {
 }
 
 #[test]
+fn portable_task_has_two_forms_and_a_way_back() {
+    golden(
+        "portable",
+        "portable",
+        "async fn count<const N: usize>(weights: &[u64], left: u64) -> u64 {
+            if left == 0 { return N as u64; }
+            count::<N>(weights, left - weights[0]).await
+        }",
+    );
+}
+
+#[test]
 fn loop_with_an_accumulator() {
     golden(
         "accumulate",

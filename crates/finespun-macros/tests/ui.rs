@@ -20,6 +20,7 @@ fn expected_errors_are_reported() {
         "join",
         "many",
         "objects",
+        "portable",
         "references",
         "signature",
         "single_in_implementation",

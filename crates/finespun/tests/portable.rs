@@ -350,3 +350,34 @@ fn tasks_elsewhere_use_objects_and_continuations() {
         assert_eq!(runtime.run(resolve_all(50)), 49 * 50 / 2);
     });
 }
+
+/// Panics when it is dropped, wherever that is.
+#[derive(Serialize, Deserialize)]
+struct Bomb(u32);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("bomb {}", self.0);
+        }
+    }
+}
+
+#[task(portable)]
+async fn defuses(bomb: Bomb) -> u32 {
+    work(100);
+    let number = bomb.0;
+    std::mem::forget(bomb);
+    number
+}
+
+#[task]
+async fn defuse_all(count: u32) -> Vec<u32> {
+    join_all((0..count).map(|n| defuses(Bomb(n)))).await
+}
+
+/// The sender drops what it has sent, which is nobody's panic.
+#[test]
+fn a_panic_of_an_arguments_destructor_at_the_sender_is_discarded() {
+    over_processes(|runtime| assert_eq!(runtime.run(defuse_all(60)), (0..60).collect::<Vec<_>>()));
+}

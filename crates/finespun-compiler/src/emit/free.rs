@@ -41,6 +41,8 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     };
     let named = named(name);
     let scalars = scalars(types.iter().copied());
+    // A portable task in the stack schema calls its function itself.
+    let mut direct = None;
     let inner = match &choice {
         Choice::Stack(code) => {
             let demands = &code.demands;
@@ -93,6 +95,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let schema = if code.listed { quote!(__Task) } else { quote!(::finespun::__rt::Unknown) };
             let body = if code.head.is_some() { "__rest" } else { "__stack" };
             let inferred = code.listed.then(|| listed::inferred(body, inputs.len()));
+            direct = Some((quote!(#functions #also), call.clone()));
             quote_spanned! {site=>
                 #functions
                 #inferred
@@ -143,7 +146,10 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         }
     };
     let (inner, known) = match options.portable {
-        Some(_) => (portable::write(parts, name, inner, scalars)?, None),
+        Some(_) => {
+            let (items, call) = direct.unwrap_or_else(|| portable::call_of(&inner));
+            (portable::write(parts, name, (items, call), scalars)?, None)
+        }
         None => (inner, known(&choice)),
     };
     Ok(quote_spanned! {site=>

@@ -8,12 +8,39 @@ use syn::{GenericParam, Generics, Ident, Type, parse_quote};
 use super::item::{Parts, turbofish};
 use crate::error::Errors;
 
-/// Wraps the task `inner` of the function `name`.
-pub(super) fn write(parts: &Parts, name: &Ident, inner: TokenStream, scalars: bool) -> syn::Result<TokenStream> {
+/// Returns the call of a task: items, and an expression of the outcome.
+pub(super) fn call_of(task: &TokenStream) -> (TokenStream, TokenStream) {
+    let call = quote_spanned! {Span::mixed_site()=>
+        {
+            let __task = { #task };
+            unsafe { ::finespun::__rt::Task::call(__task, __cx) }
+        }
+    };
+    (TokenStream::new(), call)
+}
+
+/// Writes the task of the function `name`, which `inner` calls: items, and an expression of the outcome.
+pub(super) fn write(
+    parts: &Parts,
+    name: &Ident,
+    inner: (TokenStream, TokenStream),
+    scalars: bool,
+) -> syn::Result<TokenStream> {
+    let (items, outcome) = inner;
     let site = Span::mixed_site();
     let Parts { generics, inputs, ret, .. } = parts;
     let mut errors = Errors::default();
     let owned: Vec<Owned> = inputs.iter().map(|(_, ty)| owned(ty, &mut errors)).collect();
+    let mut borrows = Borrows(false);
+    borrows.visit_type(ret);
+    generics.type_params().for_each(|parameter| borrows.visit_type_param(parameter));
+    generics.where_clause.iter().for_each(|clause| borrows.visit_where_clause(clause));
+    if borrows.0 {
+        errors.at(
+            name,
+            "a portable task may run in another process: its result and its type parameters borrow nothing, so remove their lifetimes",
+        );
+    }
     errors.finish()?;
     let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
     let values: Vec<Ident> = (0..owned.len()).map(|i| format_ident!("__value{i}", span = site)).collect();
@@ -40,6 +67,7 @@ pub(super) fn write(parts: &Parts, name: &Ident, inner: TokenStream, scalars: bo
     let (declared, given, clause) = generics.split_for_impl();
     let parameters = generics.type_params().map(|parameter| &parameter.ident);
     Ok(quote_spanned! {site=>
+        #items
         struct __Portable #declared(::core::marker::PhantomData<fn() -> (#(#parameters,)*)>) #clause;
         impl #declared ::finespun::__rt::PortableCall for __Portable #given #clause {
             type Arguments = (#(#types,)*);
@@ -52,10 +80,7 @@ pub(super) fn write(parts: &Parts, name: &Ident, inner: TokenStream, scalars: bo
             }
         }
         let __code = move |__way: ::core::option::Option<::finespun::__rt::Cx>| match __way {
-            ::core::option::Option::Some(__cx) => {
-                let __task = { #inner };
-                ::finespun::__rt::PortableForm::Called(unsafe { ::finespun::__rt::Task::call(__task, __cx) })
-            }
+            ::core::option::Option::Some(__cx) => ::finespun::__rt::PortableForm::Called(#outcome),
             ::core::option::Option::None => {
                 ::finespun::__rt::PortableForm::Arguments(::core::mem::ManuallyDrop::new((#(#shown,)*)))
             }
@@ -121,9 +146,5 @@ fn without_lifetimes(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
     generics.params =
         generics.params.into_iter().filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_))).collect();
-    if let Some(clause) = &mut generics.where_clause {
-        let own = |predicate: &syn::WherePredicate| !matches!(predicate, syn::WherePredicate::Lifetime(_));
-        clause.predicates = std::mem::take(&mut clause.predicates).into_iter().filter(own).collect();
-    }
     generics
 }

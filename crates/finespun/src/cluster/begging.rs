@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::fabric::placed::{Placed, Placement};
 use crate::frame::front::StatePlace;
 
+/// Of how many repeated requests one goes to another worker instead.
+const PATIENCE: u64 = 4;
+
 /// The places of the states of all workers.
 pub(super) struct Places(Placed<StatePlace>);
 
@@ -28,11 +31,16 @@ impl Places {
     /// [`Peers::beg`](crate::sched::peers::Peers::beg).
     pub(super) fn beg(&self, worker: usize, own: Range<usize>, asked: Option<u32>, random: u64) -> Option<u32> {
         let worker = worker as u32;
-        if let Some(asked) = asked.filter(|&asked| self.0[asked as usize].front().ask_again(worker)) {
-            return Some(asked);
+        // Mostly the same again: an answer may take some time. But it may never come.
+        if let Some(asked) = asked {
+            let front = self.0[asked as usize].front();
+            if !random.is_multiple_of(PATIENCE) && front.ask_again(worker) {
+                return Some(asked);
+            }
+            let _answered = !front.take_back(worker);
         }
         let others = (self.0.len() - own.len()) as u64;
-        let victim = |at: u64| match (random % others + at) % others {
+        let victim = |at: u64| match (random / PATIENCE % others + at) % others {
             before if before < own.start as u64 => before as usize,
             behind => behind as usize + own.len(),
         };

@@ -62,7 +62,7 @@ impl Bells {
     }
 
     /// Puts `worker` of process `rank`, which has the workers `own`, on the lookout. Returns whether a worker of another
-    /// process is awake, so that nobody need ring.
+    /// process is awake, in which case `worker` is not rung.
     pub(super) fn look_out(&self, rank: usize, own: Range<usize>, worker: usize) -> bool {
         // (1) Relaxed: ordered by the fence.
         self.lookouts[rank].0.store(worker as u32 + 1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl Bells {
         let awake = |(other, bell): (usize, &Bell)| !own.contains(&other) && bell.asleep.load(Ordering::Relaxed) == 0;
         let any = self.bells.iter().enumerate().any(awake);
         if any {
-            // Relaxed: whoever has taken it meanwhile rings in vain.
+            // Relaxed: another process may have taken it meanwhile, and rings in vain.
             self.lookouts[rank].0.store(0, Ordering::Relaxed);
         }
         any
@@ -82,7 +82,7 @@ impl Bells {
         // Between (4) and (5).
         fence(Ordering::SeqCst);
         for (_, lookout) in self.lookouts.iter().enumerate().filter(|(other, _)| *other != rank) {
-            // (5) Relaxed, both: ordered by the fence. Looked at first: most times nobody is on the lookout.
+            // (5) Relaxed, both: ordered by the fence. Loaded first: most times the word is zero.
             if lookout.0.load(Ordering::Relaxed) != 0
                 && let worker @ 1.. = lookout.0.swap(0, Ordering::Relaxed)
                 && let Some(bell) = self.bells.get(worker as usize - 1)

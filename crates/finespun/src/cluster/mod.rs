@@ -254,10 +254,8 @@ impl Peers for Cluster {
         self.places.beg(self.shape.own(worker), self.shape.workers_of(self.shape.rank), asked, random)
     }
 
-    fn nudge(&self, worker: u32) {
-        if Peers::is_elsewhere(self, worker) {
-            self.places.of(worker as usize).front().nudge();
-        }
+    fn nudge(&self, worker: u32) -> bool {
+        !Peers::is_elsewhere(self, worker) || self.places.of(worker as usize).front().nudge()
     }
 
     fn stop_begging(&self, worker: usize, asked: u32) {

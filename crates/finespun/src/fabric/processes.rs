@@ -44,8 +44,8 @@ pub(crate) struct Link {
     kept: Cell<usize>,
     /// By sender: the beginning of a message whose rest has not arrived.
     begun: Box<[RefCell<Vec<u8>>]>,
-    /// By other end: whether it has got a message from here, or this one a part of its message, since the last
-    /// [`awaited`](Link::awaited).
+    /// By other end: whether it has got a message from here, or this one a part of its message, since it has been
+    /// nudged: see [`awaited`](Link::awaited).
     touched: Box<[Cell<bool>]>,
     /// Messages sent and received so far.
     sent: AtomicU64,
@@ -185,12 +185,12 @@ impl Link {
     }
 
     /// Calls `nudge` with each other end that this one may wait for: it has got messages, or has sent only parts of one,
-    /// since the last call, or has had no room.
-    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+    /// since `nudge` last returned true for it, or has had no room.
+    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32) -> bool) {
         self.unsent.borrow().keys().for_each(|&to| self.touched[to].set(true));
         for (other, touched) in self.touched.iter().enumerate() {
-            if touched.replace(false) {
-                nudge(other as u32);
+            if touched.get() && nudge(other as u32) {
+                touched.set(false);
             }
         }
     }

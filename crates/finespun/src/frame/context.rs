@@ -156,11 +156,15 @@ impl StateBox {
         let state: NonNull<dyn WorkerState> = match place {
             None => NonNull::from(Box::leak(Box::new(state))),
             Some(place) => {
-                let at: *mut S = place.address().cast();
-                // SAFETY: the place has room for the state, and other processes use it only once the worker runs.
-                unsafe { at.write(state) };
+                let (at, state) = (place.address().cast::<u8>(), ManuallyDrop::new(state));
+                // The front stays as it is, since other processes may be reading it: zeros, like a new one.
+                const FRONT: usize = size_of::<Front>();
+                let from = (&raw const state).cast::<u8>();
+                // SAFETY: the place has room for the state, and other processes use its front only. The state begins with
+                // a front, is moved, and not used here any more.
+                unsafe { at.add(FRONT).copy_from_nonoverlapping(from.add(FRONT), size_of::<S>() - FRONT) };
                 // SAFETY: the address of a place.
-                unsafe { NonNull::new_unchecked(at) }
+                unsafe { NonNull::new_unchecked(at.cast::<S>()) }
             }
         };
         StateBox { state, placed: place.is_some() }

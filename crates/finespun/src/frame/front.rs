@@ -41,11 +41,13 @@ impl Front {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Makes this worker handle its messages at its next guard check, if it runs.
-    pub(crate) fn nudge(&self) {
-        if self.is_running() {
+    /// Makes this worker handle its messages at its next guard check, if it runs. Returns whether it does.
+    pub(crate) fn nudge(&self) -> bool {
+        let running = self.is_running();
+        if running {
             self.guard.request(Flags::MESSAGES);
         }
+        running
     }
 
     /// (1) Asks for frames for `worker`, if this worker runs and no other has asked. Returns whether it has asked.
@@ -59,18 +61,16 @@ impl Front {
         asked
     }
 
-    /// Repeats the request of `worker`, if it has not been answered and this worker runs; otherwise takes it back. Returns
-    /// whether it has asked.
+    /// Repeats the request of `worker`, if it has not been answered and this worker runs. Returns whether it has asked.
     pub(crate) fn ask_again(&self, worker: u32) -> bool {
         if self.beggar() != Some(worker) {
             return false;
         }
-        if !self.is_running() {
-            self.take_back(worker);
-            return false;
+        let running = self.is_running();
+        if running {
+            self.guard.request(Flags::BEG);
         }
-        self.guard.request(Flags::BEG);
-        true
+        running
     }
 
     /// Returns the worker that asks for frames.

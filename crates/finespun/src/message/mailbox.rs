@@ -257,7 +257,7 @@ impl Mailbox {
     }
 
     /// Calls `nudge` with each worker of another process that this one may wait for.
-    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+    pub(crate) fn awaited(&self, nudge: &mut dyn FnMut(u32) -> bool) {
         if let Others::Bytes(link) = &self.others {
             link.awaited(nudge);
         }

@@ -389,7 +389,7 @@ impl Host for Nodes {
         self.mailbox.rest();
     }
 
-    fn awaited(&self, nudge: &mut dyn FnMut(u32)) {
+    fn awaited(&self, nudge: &mut dyn FnMut(u32) -> bool) {
         self.mailbox.awaited(nudge);
     }
 

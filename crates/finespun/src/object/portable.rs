@@ -1,9 +1,9 @@
 //! Portable tasks: calls that have not begun may move to another process.
 //!
 //! A frame that has not begun contains a task: a description of a call, here a closure that can be asked for the call's
-//! arguments instead. Another process that asks for work gets the arguments in a [`Request`](super::remote), makes the
-//! task of them, and runs it as any other. The frame waits for the answer. What the task borrows is sent along: the
-//! receiver owns a copy while the task runs.
+//! arguments instead. Another process that asks for work gets the arguments in a [request](super::remote), makes a task
+//! from them, and runs it as any other. The frame waits for the answer. Borrowed arguments are sent by value: the receiver
+//! owns a copy while the task runs.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{CallFuture, Task, migrate, sealed};
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, CallSite, FrameRef, VTable};
+use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, quietly};
 use crate::iterate::many;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, written};
 use crate::run::continuation::travel::Travels;
@@ -36,7 +36,7 @@ pub trait PortableCall: 'static {
     fn task(arguments: Self::Arguments) -> impl Task<Output = Self::Output> + Send + 'static;
 }
 
-/// What the code of a [`PortableTask`] delivers, in the form that the caller requests.
+/// The result of the code of a [`PortableTask`], in the form that the caller requests.
 pub enum PortableForm<T, A> {
     /// The outcome of the call, which has been made.
     Called(Outcome<T>),
@@ -84,12 +84,12 @@ where
 {
     type Output = P::Output;
     const STRAIGHT: bool = false;
-    const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
+    const IN_REGISTERS: bool = SCALARS;
     const ELSEWHERE: Option<Elsewhere<Self>> = Some(Elsewhere {
-        one: |cx, to, task| send::<One<P>, _>(cx, to, P::PLACE, &task.arguments()),
+        one: |cx, to, task| send::<One<P>, _>(cx, to, P::PLACE, task.arguments()),
         many: |cx, to, tasks| {
             let arguments: Vec<A> = tasks.into_iter().map(Self::arguments).collect();
-            send::<Many<P>, _>(cx, to, P::PLACE, &arguments)
+            send::<Many<P>, _>(cx, to, P::PLACE, arguments)
         },
     });
 
@@ -148,15 +148,17 @@ enum Moved<C: Calls> {
 }
 
 /// Sends calls with these arguments to worker `to`.
-fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: &A) -> Outcome<C::Output> {
+fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) -> Outcome<C::Output> {
     let mut refused = None;
-    let encoded = written(Travels::Out, &mut |writer| match writer.part(|writer| writer.value(arguments)) {
+    let encoded = written(Travels::Out, &mut |writer| match writer.part(|writer| writer.value(&arguments)) {
         Ok(()) => true,
         Err(payload) => {
             refused = Some(pack(payload));
             false
         }
     });
+    // The message contains them. No caller could receive a panic of their destructors.
+    quietly(|| drop(arguments));
     let work = match (encoded, refused) {
         (_, Some(payload)) => Err(payload),
         (Some(written), None) => Ok(Moved::<C>::Leaving(written.into_bytes())),

@@ -34,7 +34,7 @@ impl Host for NoNodes {
         false
     }
 
-    fn awaited(&self, _: &mut dyn FnMut(u32)) {}
+    fn awaited(&self, _: &mut dyn FnMut(u32) -> bool) {}
 
     fn is_stuck(&self) -> bool {
         false

@@ -314,6 +314,12 @@ pub(crate) struct Parked<'a> {
 }
 
 impl<'a> Parking<'a> {
+    /// Returns whether the worker is the scout or the lookout, which ask from time to time.
+    pub(crate) fn asks(&self) -> bool {
+        let stages = self.idle.lock();
+        stages.timeout_of(self.worker).is_some() || stages.is_lookout(self.worker)
+    }
+
     /// Waits until notified, until the team shuts down, or, as the scout, until the timeout.
     pub(crate) fn park(self) -> Wake<'a> {
         let bell = &self.idle.spots[self.worker].bell;

@@ -73,8 +73,9 @@ pub(crate) trait Peers: Send + Sync {
     /// search begins at a worker that `random` determines. Returns the worker that has been asked.
     fn beg(&self, worker: usize, asked: Option<u32>, random: u64) -> Option<u32>;
 
-    /// Makes a worker handle its messages at its next guard check, if it runs in another process.
-    fn nudge(&self, worker: u32);
+    /// Makes a worker handle its messages at its next guard check, if it runs in another process. Returns false if it is
+    /// in another process and does not run.
+    fn nudge(&self, worker: u32) -> bool;
 
     /// Takes back the request of a worker of this process, unless it has been answered.
     fn stop_begging(&self, worker: usize, asked: u32);

@@ -91,8 +91,9 @@ pub(crate) trait Host {
     fn send_pending_call(&self, cx: Cx);
     /// Notes that the worker has found no work.
     fn rest(&self);
-    /// Calls `nudge` with each worker of another process that must handle messages for this one to continue, perhaps.
-    fn awaited(&self, nudge: &mut dyn FnMut(u32));
+    /// Calls `nudge` with each worker of another process that must handle messages for this one to continue, perhaps, until
+    /// it returns true.
+    fn awaited(&self, nudge: &mut dyn FnMut(u32) -> bool);
     /// Returns whether another worker's message waits or is on its way. Any thread may call this.
     fn waits(&self) -> bool;
     /// Returns the numbers of messages sent to and received from other workers, where the fabric counts them. Any thread

@@ -202,13 +202,13 @@ impl Worker<'_> {
     fn work(&self, cx: Cx) {
         loop {
             while let Some(frame) = self.next() {
-                // Relaxed: a hint for thieves.
-                self.entry.running().store(true, Ordering::Release);
+                // A hint for thieves; Release for those of other processes.
+                cx.core().front.running.store(true, Ordering::Release);
                 let alive = AbortOnUnwind;
                 // SAFETY: `next` returns a ready frame, which is in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
-                self.entry.running().store(false, Ordering::Release);
+                cx.core().front.running.store(false, Ordering::Release);
             }
             let go_on = self.look_around() || self.idle();
             self.stop_begging();
@@ -297,15 +297,15 @@ impl Worker<'_> {
     }
 
     fn handle(&self, messages: usize) -> bool {
-        // Relaxed: a hint for thieves.
-        self.entry.running().store(true, Ordering::Release);
+        // As in `work`.
+        self.context().front.running.store(true, Ordering::Release);
         let alive = AbortOnUnwind;
         self.handles.set(true);
         let some = self.entry.host().poll(self.cx, messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
-        self.entry.running().store(false, Ordering::Release);
+        self.context().front.running.store(false, Ordering::Release);
         some
     }
 
@@ -597,7 +597,12 @@ impl Worker<'_> {
             let parking = match prepared {
                 Prepared::Work => return true,
                 Prepared::Shutdown => return false,
-                Prepared::Park(parking) => parking,
+                Prepared::Park(parking) => {
+                    if !parking.asks() {
+                        self.stop_begging();
+                    }
+                    parking
+                }
                 Prepared::Last(parking) => {
                     self.wake_for_messages();
                     if team.look_for_deadlock() {
@@ -626,7 +631,8 @@ impl Worker<'_> {
                 Wake::ScoutTimeout(scout) => {
                     self.check_simulation();
                     self.wake_for_messages();
-                    if self.ask() || self.beg() {
+                    // Both: the workers of this process may have nothing to share.
+                    if self.ask() | self.beg() {
                         // An answer takes a microsecond or two; waking this thread for it would take fifty.
                         self.look(SCOUT_SPIN);
                     }

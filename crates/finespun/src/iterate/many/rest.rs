@@ -15,7 +15,7 @@ use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, FrameRef, Payload, VTable, quietly};
 use crate::iterate::engine::{Engine, Loop, Turn};
 
-/// The most tasks of a loop that is handed over as a whole.
+/// A loop with fewer tasks is handed over as a whole.
 const SHORT: usize = 64;
 
 /// Tasks handed over in one frame: a loop of its own.
@@ -228,7 +228,8 @@ where
         self.batch = (batch * 2).min(Self::MOST);
         if more && I::Item::ELSEWHERE.is_some() {
             // What is left of a short loop becomes a batch, too, since another process may take it.
-            let all = |tasks: &I| tasks.size_hint().1.filter(|most| *most <= SHORT).map_or(0, |most| most + 1);
+            let all =
+                |tasks: &I| tasks.size_hint().1.filter(|most| *most < SHORT.min(Self::MOST)).map_or(0, |most| most + 1);
             more = self.hand_over_some(cx, all);
         }
         let scheduler = cx.core().scheduler();

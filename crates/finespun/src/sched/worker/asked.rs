@@ -88,8 +88,8 @@ impl Worker<'_> {
         let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
         self.handle(MESSAGES_IN_PLACE);
         cx.set_may_forward(may_forward);
-        // Relaxed: a hint for thieves.
-        self.entry.running().store(true, Ordering::Release);
+        // As in `work`.
+        self.context().front.running.store(true, Ordering::Release);
         if cx.resume_groups(groups) {
             // The current group was terminated in the meantime, and a guard check of a handler may have consumed the
             // request: repeats it.

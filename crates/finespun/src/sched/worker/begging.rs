@@ -7,8 +7,7 @@
 //! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further.
 //!
 //! It gives every second of these frames, beginning with the oldest, in a recursion the largest: about half of the work,
-//! whether the frames are of one size or of many. So the first process that asks gets a share of all that is there, and
-//! passes half of it on when it is asked.
+//! whether the frames are of one size or of many. A process that has got frames gives in the same way when it is asked.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -29,7 +28,7 @@ const PAUSE: u32 = 4;
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// What a worker knows as a beggar and about beggars.
+/// The state of a worker as a beggar, and as one that is begged.
 #[derive(Default)]
 pub(super) struct Begging {
     /// The worker that this one has asked last.
@@ -78,7 +77,10 @@ impl Worker<'_> {
             return;
         }
         self.begging.fruitful.set(false);
+        // The frame that has run waits, so nothing keeps its run from ending: the worker leaves it.
+        self.cx.leave_run();
         self.give();
+        self.cx.leave_run();
         let pause = (!self.begging.fruitful.get()).then(|| {
             let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
             let pause = (before * 2).min(LONGEST);
@@ -130,7 +132,7 @@ impl Worker<'_> {
         let gave = left < before;
         self.begging.fruitful.set(gave);
         if gave {
-            // It may have taken its request back meanwhile, and gets them nevertheless.
+            // The beggar gets the frames even if it has taken its request back meanwhile.
             let _ = self.entry.front().answer(to);
             let now = self.now();
             self.begging.after.set(Some(now + (now - start) * PAUSE));
