@@ -399,7 +399,7 @@ pub mod __rt {
         checked::checked,
         create::creation,
         oneway::oneway,
-        portable::{PortableCall, PortableForm, portable_task},
+        portable::{PortableCall, PortableWay, no_outcome, portable_code, portable_task},
         reference::{Object, Ref, constants},
         table::Access,
     };

@@ -79,12 +79,13 @@ pub(super) fn write(
                 #task
             }
         }
-        let __code = move |__way: ::core::option::Option<::finespun::__rt::Cx>| match __way {
-            ::core::option::Option::Some(__cx) => ::finespun::__rt::PortableForm::Called(#outcome),
-            ::core::option::Option::None => {
-                ::finespun::__rt::PortableForm::Arguments(::core::mem::ManuallyDrop::new((#(#shown,)*)))
+        let __code = ::finespun::__rt::portable_code::<__Portable #fish, _, _>(move |__way| match __way {
+            ::finespun::__rt::PortableWay::Call(__cx) => #outcome,
+            ::finespun::__rt::PortableWay::Arguments(__arguments) => {
+                *__arguments = ::core::option::Option::Some((#(#shown,)*));
+                unsafe { ::finespun::__rt::no_outcome() }
             }
-        };
+        });
         unsafe { ::finespun::__rt::portable_task::<#scalars, __Portable #fish, _, _>(__code) }
     })
 }

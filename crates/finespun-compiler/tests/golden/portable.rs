@@ -63,17 +63,18 @@ fn count<const N: usize>(
             unsafe { ::finespun::__rt::pinned_task(__code) }
         }
     }
-    let __code = move |__way: ::core::option::Option<::finespun::__rt::Cx>| match __way {
-        ::core::option::Option::Some(__cx) => {
-            ::finespun::__rt::PortableForm::Called(unsafe {
-                __stack::<{ N }>(__cx, weights, left)
-            })
+    let __code = ::finespun::__rt::portable_code::<
+        __Portable<{ N }>,
+        _,
+        _,
+    >(move |__way| match __way {
+        ::finespun::__rt::PortableWay::Call(__cx) => {
+            unsafe { __stack::<{ N }>(__cx, weights, left) }
         }
-        ::core::option::Option::None => {
-            ::finespun::__rt::PortableForm::Arguments(
-                ::core::mem::ManuallyDrop::new((weights, left)),
-            )
+        ::finespun::__rt::PortableWay::Arguments(__arguments) => {
+            *__arguments = ::core::option::Option::Some((weights, left));
+            unsafe { ::finespun::__rt::no_outcome() }
         }
-    };
+    });
     unsafe { ::finespun::__rt::portable_task::<true, __Portable<{ N }>, _, _>(__code) }
 }

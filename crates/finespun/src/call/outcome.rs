@@ -37,6 +37,13 @@ impl<T, S> Outcome<T, S> {
         Outcome { frame: Some(frame), value: MaybeUninit::uninit(), schema: PhantomData }
     }
 
+    /// Creates an outcome that must not be opened.
+    #[cfg(feature = "objects")]
+    #[inline(always)]
+    pub(crate) fn nothing() -> Self {
+        Outcome { frame: None, value: MaybeUninit::uninit(), schema: PhantomData }
+    }
+
     /// Converts the outcome of a call that cannot have been suspended into one without a frame.
     ///
     /// # Safety

@@ -7,7 +7,6 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -36,51 +35,73 @@ pub trait PortableCall: 'static {
     fn task(arguments: Self::Arguments) -> impl Task<Output = Self::Output> + Send + 'static;
 }
 
-/// The result of the code of a [`PortableTask`], in the form that the caller requests.
-pub enum PortableForm<T, A> {
-    /// The outcome of the call, which has been made.
-    Called(Outcome<T>),
-    /// The arguments. `ManuallyDrop`, so that a caller that requests the call has no drop code for them.
-    Arguments(ManuallyDrop<A>),
+/// What the caller of a [`PortableTask`]'s code requests.
+pub enum PortableWay<'a, A> {
+    /// The outcome of the call.
+    Call(Cx),
+    /// The arguments, which the code stores here. It returns no outcome.
+    Arguments(&'a mut Option<A>),
 }
 
 /// A task that may run in another process.
-pub struct PortableTask<const SCALARS: bool, P, F> {
+pub struct PortableTask<const SCALARS: bool, P, A, F> {
     code: F,
-    call: PhantomData<fn() -> P>,
+    call: PhantomData<fn() -> (P, A)>,
+}
+
+/// Returns a closure as it is: tells the types of its argument and result.
+#[inline(always)]
+pub fn portable_code<P, A, F>(code: F) -> F
+where
+    P: PortableCall,
+    F: FnOnce(PortableWay<'_, A>) -> Outcome<P::Output>,
+{
+    code
+}
+
+/// Returns an outcome that is not opened.
+///
+/// # Safety
+/// Only for generated code: the outcome is forgotten.
+#[inline(always)]
+pub unsafe fn no_outcome<T>() -> Outcome<T> {
+    Outcome::nothing()
 }
 
 /// # Safety
-/// `code(Some(cx))` must keep the call protocol, as generated code does. `code(None)` returns the arguments, which are
-/// encoded as `P::Arguments` are.
+/// `code`, asked for the call, must keep the call protocol, as generated code does. The arguments are encoded as
+/// `P::Arguments` are.
 #[inline(always)]
-pub unsafe fn portable_task<const SCALARS: bool, P, A, F>(code: F) -> PortableTask<SCALARS, P, F>
+pub unsafe fn portable_task<const SCALARS: bool, P, A, F>(code: F) -> PortableTask<SCALARS, P, A, F>
 where
     P: PortableCall,
     A: Serialize,
-    F: FnOnce(Option<Cx>) -> PortableForm<P::Output, A>,
+    F: FnOnce(PortableWay<'_, A>) -> Outcome<P::Output>,
 {
     PortableTask { code, call: PhantomData }
 }
 
-impl<const SCALARS: bool, P, F> PortableTask<SCALARS, P, F> {
-    fn arguments<T, A>(self) -> A
+impl<const SCALARS: bool, P, A, F> PortableTask<SCALARS, P, A, F> {
+    fn arguments(self) -> A
     where
-        F: FnOnce(Option<Cx>) -> PortableForm<T, A>,
+        P: PortableCall,
+        F: FnOnce(PortableWay<'_, A>) -> Outcome<P::Output>,
     {
-        match (self.code)(None) {
-            PortableForm::Arguments(arguments) => ManuallyDrop::into_inner(arguments),
-            PortableForm::Called(_) => unreachable!("the arguments were asked for"),
+        let mut arguments = None;
+        let _no_outcome = (self.code)(PortableWay::Arguments(&mut arguments));
+        match arguments {
+            Some(arguments) => arguments,
+            None => unreachable!("the arguments were asked for"),
         }
     }
 }
 
-impl<const SCALARS: bool, P, F> sealed::Sealed for PortableTask<SCALARS, P, F> {}
-impl<const SCALARS: bool, P, A, F> Task for PortableTask<SCALARS, P, F>
+impl<const SCALARS: bool, P, A, F> sealed::Sealed for PortableTask<SCALARS, P, A, F> {}
+impl<const SCALARS: bool, P, A, F> Task for PortableTask<SCALARS, P, A, F>
 where
     P: PortableCall,
     A: Serialize,
-    F: FnOnce(Option<Cx>) -> PortableForm<P::Output, A>,
+    F: FnOnce(PortableWay<'_, A>) -> Outcome<P::Output>,
 {
     type Output = P::Output;
     const STRAIGHT: bool = false;
@@ -95,10 +116,7 @@ where
 
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<P::Output> {
-        match (self.code)(Some(cx)) {
-            PortableForm::Called(outcome) => outcome,
-            PortableForm::Arguments(_) => unreachable!("the call was asked for"),
-        }
+        (self.code)(PortableWay::Call(cx))
     }
 
     fn start(self, cx: Cx) -> FrameRef {
