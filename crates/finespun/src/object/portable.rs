@@ -35,7 +35,7 @@ pub trait PortableCall: 'static {
     fn task(arguments: Self::Arguments) -> impl Task<Output = Self::Output> + Send + 'static;
 }
 
-/// What the caller of a [`PortableTask`]'s code requests.
+/// The request of the caller of a portable task's code.
 pub enum PortableWay<'a, A> {
     /// The outcome of the call.
     Call(Cx),
