@@ -13,9 +13,9 @@ use quote::ToTokens;
 use syn::ItemFn;
 use syn::visit::Visit;
 
-/// The only tasks whose children borrow from their locals. A run makes few: `pass` once per pass over a protein's
-/// foldings, `create` (which this crate does not define) once per grid.
-const PINNED: [&str; 2] = ["pass", "create"];
+/// The only tasks whose children borrow from their locals. A run makes few: `pass` or `count_all` once per pass over a
+/// protein's foldings, `create` (which this crate does not define) once per grid.
+const PINNED: [&str; 3] = ["pass", "count_all", "create"];
 
 /// The functions of a file with the `task` attribute.
 #[derive(Default)]
