@@ -14,10 +14,11 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use finespun::group::sync;
 use finespun::istructure::{Cache, IArray, MArray};
 use finespun::objects::{Replicated, suspend_with};
 use finespun::prelude::*;
@@ -231,6 +232,51 @@ async fn make_cells() -> Vec<Ref<Cell>> {
     cells
 }
 
+/// Where the task runs: the number of its worker.
+#[task(portable)]
+async fn whereabouts(_n: u32) -> usize {
+    busy_wait();
+    here()
+}
+
+/// The same, after all activities of the group have met.
+#[task(portable)]
+async fn meets(_n: u32) -> usize {
+    busy_wait();
+    sync().await;
+    here()
+}
+
+/// Whether `migrations` runs: forged calls of its tasks take no time.
+static MIGRATING: AtomicBool = AtomicBool::new(false);
+
+/// Takes long enough for another process to ask for work.
+fn busy_wait() {
+    let start = Instant::now();
+    while MIGRATING.load(Ordering::Relaxed) && start.elapsed() < Duration::from_micros(50) {
+        std::hint::spin_loop();
+    }
+}
+
+/// Runs portable tasks until another process has taken some of each kind. Returns 3.
+#[task]
+async fn migrations() -> u64 {
+    let away = |places: &[usize]| places.iter().any(|&place| place >= WORKERS.load(Ordering::Relaxed));
+    MIGRATING.store(true, Ordering::Relaxed);
+    let (mut tasks, mut branches, mut activities) = (false, false, false);
+    while !(tasks && branches && activities) {
+        tasks |= away(&join_all((0..20).map(whereabouts)).await);
+        let (a, b) = join!(whereabouts(0), whereabouts(1));
+        branches |= away(&[a, b]);
+        activities |= away(&parfor(0..20, meets).collect().await);
+    }
+    MIGRATING.store(false, Ordering::Relaxed);
+    3
+}
+
+/// The number of workers of each process.
+static WORKERS: AtomicUsize = AtomicUsize::new(1);
+
 /// Uses everything that sends messages.
 #[task]
 async fn everything() -> u64 {
@@ -261,7 +307,7 @@ async fn everything() -> u64 {
     let broken = parfor(0..NODES as u64, |k| activity(&cells, k)).await;
     sum += u64::from(broken.is_break());
     mapped(0_u8..20, |k, n: &u8| _ = std::hint::black_box(k.wrapping_add(*n)), 7).await;
-    sum + object_arrays().await + arrays().await
+    sum + object_arrays().await + arrays().await + migrations().await
 }
 
 #[task]
@@ -544,7 +590,7 @@ fn setting(name: &str) -> Option<u64> {
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// What tasks' panics say after forged messages.
-const EXPECTED: [&str; 15] = [
+const EXPECTED: [&str; 16] = [
     "as asked",
     "could not be decoded",
     "could not be read",
@@ -560,6 +606,7 @@ const EXPECTED: [&str; 15] = [
     "was cancelled",
     "arrays already",
     "each index once",
+    "was called in no group",
 ];
 
 /// Tells only unexpected panics.
@@ -614,6 +661,7 @@ fn forged_messages_do_no_harm() {
         }
         seed += 1;
         let workers = if seed % 4 == 3 { 3 } else { 1 };
+        WORKERS.store(workers, Ordering::Relaxed);
         let runtime = Runtime::builder().processes(PROCESSES).workers(workers).nodes(NODES);
         let runtime = runtime.block_every([0, 0, 3, 0][seed as usize % 4]).build().unwrap();
         let (messages, name) = runtime.run(record());
@@ -678,6 +726,7 @@ fn forged_messages_of_teams_do_no_harm() {
     let wanted = setting("FINESPUN_FUZZ_TEAMS");
     while wanted.map_or(start.elapsed() < Duration::from_secs(4), |wanted| sent < wanted) {
         let processes = 2 + random.below(3);
+        WORKERS.store(1, Ordering::Relaxed);
         let runtime = Runtime::builder().processes(processes).workers(1).nodes(NODES).build().unwrap();
         wire::record(true);
         runtime.run(everything());

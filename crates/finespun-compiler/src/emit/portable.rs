@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{GenericParam, Generics, Ident, Type, parse_quote};
 
 use super::item::{Parts, turbofish};
@@ -137,9 +137,6 @@ impl<'a> Visit<'a> for Borrows {
     }
     fn visit_lifetime(&mut self, lifetime: &'a syn::Lifetime) {
         self.0 |= lifetime.ident != "static";
-    }
-    fn visit_type(&mut self, ty: &'a Type) {
-        visit::visit_type(self, ty);
     }
 }
 

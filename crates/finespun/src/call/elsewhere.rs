@@ -15,7 +15,7 @@ pub struct Elsewhere<Tk: Task> {
     pub(crate) many: Send<Vec<Tk>, Several<Tk::Output>>,
 }
 
-/// Sends what it is given to a worker.
+/// Sends a task, or several, to the worker with a number.
 pub(crate) type Send<A, V> = fn(Cx, u32, A) -> Outcome<V>;
 
 /// The values of consecutive tasks, up to the first task that panicked.

@@ -37,10 +37,13 @@ impl<T, S> Outcome<T, S> {
         Outcome { frame: Some(frame), value: MaybeUninit::uninit(), schema: PhantomData }
     }
 
-    /// Creates an outcome that must not be opened.
+    /// Creates an outcome without frame and value.
+    ///
+    /// # Safety
+    /// The outcome is not opened.
     #[cfg(feature = "objects")]
     #[inline(always)]
-    pub(crate) fn nothing() -> Self {
+    pub(crate) unsafe fn nothing() -> Self {
         Outcome { frame: None, value: MaybeUninit::uninit(), schema: PhantomData }
     }
 

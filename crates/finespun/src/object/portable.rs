@@ -49,7 +49,7 @@ pub struct PortableTask<const SCALARS: bool, P, A, F> {
     call: PhantomData<fn() -> (P, A)>,
 }
 
-/// Returns a closure as it is: tells the types of its argument and result.
+/// Returns the closure, whose argument and result get their types from the bound.
 #[inline(always)]
 pub fn portable_code<P, A, F>(code: F) -> F
 where
@@ -62,10 +62,11 @@ where
 /// Returns an outcome that is not opened.
 ///
 /// # Safety
-/// Only for generated code: the outcome is forgotten.
+/// Only for generated code: the outcome is not opened.
 #[inline(always)]
 pub unsafe fn no_outcome<T>() -> Outcome<T> {
-    Outcome::nothing()
+    // SAFETY: the caller does not open it.
+    unsafe { Outcome::nothing() }
 }
 
 /// # Safety
@@ -88,7 +89,8 @@ impl<const SCALARS: bool, P, A, F> PortableTask<SCALARS, P, A, F> {
         F: FnOnce(PortableWay<'_, A>) -> Outcome<P::Output>,
     {
         let mut arguments = None;
-        let _no_outcome = (self.code)(PortableWay::Arguments(&mut arguments));
+        // Not opened.
+        let _ = (self.code)(PortableWay::Arguments(&mut arguments));
         match arguments {
             Some(arguments) => arguments,
             None => unreachable!("the arguments were asked for"),
