@@ -8,6 +8,11 @@
 //! Dekker's pattern, as in `sched/park.rs`: either the worker finds the message (2), or the sender sees the worker asleep
 //! (5). A wake-up between (2) and (3) has set `rung`, so that the wait returns at once.
 //!
+//! A worker that sends to a worker needs no fence, which would wait until the message has reached memory, 60 ns: it has
+//! taken a ticket of the receiver's ring by an addition in SeqCst order, and loads `asleep` in that order. The receiver
+//! looks at the number of tickets, not at the message (2). If it misses the ticket, its fence precedes the addition in the
+//! single order, and so the load, which sees the worker asleep.
+//!
 //! While a process has no work, one of its workers is on the *lookout* for workers of other processes that are awake, from
 //! which it begs. If none is, it says so and sleeps; the first that wakes rings it:
 //!
@@ -108,6 +113,18 @@ impl Bells {
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fences.
         if let Some(worker) = workers.find(|&worker| self.bells[worker].asleep.load(Ordering::Relaxed) != 0) {
+            self.bells[worker].ring(MESSAGE);
+        }
+    }
+
+    /// Wakes `worker` if it is asleep, after the caller has taken a ticket of its ring.
+    #[inline]
+    pub(super) fn wake_for_ticket(&self, worker: usize) {
+        // Loom treats what is in SeqCst order as AcqRel.
+        #[cfg(loom)]
+        fence(Ordering::SeqCst);
+        // (5) SeqCst: see the module's documentation.
+        if self.bells[worker].asleep.load(Ordering::SeqCst) != 0 {
             self.bells[worker].ring(MESSAGE);
         }
     }
@@ -217,6 +234,26 @@ mod models {
             bells.set_asleep(0, true);
             fence(Ordering::SeqCst);
             let found = message.load(Ordering::Relaxed);
+            sender.join().unwrap();
+            assert!(found || rung(&bells, 0));
+        });
+    }
+
+    /// A worker that goes to sleep finds the ticket, or is rung.
+    #[test]
+    fn no_ticket_is_missed() {
+        loom::model(|| {
+            let (bells, tickets) = (bells(), Arc::new(AtomicU32::new(0)));
+            let sender = {
+                let (bells, tickets) = (Arc::clone(&bells), Arc::clone(&tickets));
+                thread::spawn(move || {
+                    tickets.fetch_add(1, Ordering::SeqCst);
+                    bells.wake_for_ticket(0);
+                })
+            };
+            bells.set_asleep(0, true);
+            fence(Ordering::SeqCst);
+            let found = tickets.load(Ordering::Relaxed) != 0;
             sender.join().unwrap();
             assert!(found || rung(&bells, 0));
         });

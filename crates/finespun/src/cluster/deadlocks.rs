@@ -140,12 +140,20 @@ impl Cluster {
             return false;
         }
         drop(state);
-        // Acquire: see `send` and `poll`. Received ones first, so that the sum never has more of those than were sent.
-        let received = self.received.load(Ordering::Acquire);
-        let Some(mut resting) = team.resting() else { return false };
-        resting.received += received;
-        resting.sent += self.sent.load(Ordering::Acquire);
-        let step = lock(&self.state).deadlocks.rest.quiet(resting, now);
+        let mut with_runs = false;
+        let step = loop {
+            // Acquire: see `send` and `poll`. Received ones first, so that the sum never has more of those than were sent.
+            let received = self.received.load(Ordering::Acquire);
+            let Some(mut resting) = team.resting(with_runs) else { return false };
+            resting.received += received;
+            resting.sent += self.sent.load(Ordering::Acquire);
+            let mut state = lock(&self.state);
+            // Most workers that park do not need what takes a look at each frame.
+            if with_runs || !state.deadlocks.rest.needs_runs(&resting) {
+                break state.deadlocks.rest.quiet(resting, now);
+            }
+            with_runs = true;
+        };
         self.perform(team, step)
     }
 

@@ -200,9 +200,9 @@ impl Cluster {
         link.flush(|to| self.bells.wake_for_message(self.shape.workers_of(to)));
         self.holds.store(link.holds(), Ordering::Relaxed);
         loop {
-            let (from, bytes) = link.receive()?;
+            let (from, control) = link.receive(|from, bytes| (from, Control::of_bytes(bytes)))?;
             // A malformed message is dropped.
-            if let Some(control) = Control::of_bytes(&bytes) {
+            if let Some(control) = control {
                 return Some((from, control));
             }
         }
@@ -240,7 +240,7 @@ impl Peers for Cluster {
     }
 
     fn poke(&self, worker: u32) {
-        self.bells.wake_for_message(worker as usize..worker as usize + 1);
+        self.bells.wake_for_ticket(worker as usize);
     }
 
     fn place(&self, worker: usize) -> &StatePlace {

@@ -102,6 +102,11 @@ impl Rest {
         self.due
     }
 
+    /// Returns whether [`quiet`](Rest::quiet) would use what `own` says about the runs.
+    pub(super) fn needs_runs(&self, own: &Resting) -> bool {
+        self.due || self.rank == 0 && !self.probing && (self.wanted || self.said != Some(counts(own)))
+    }
+
     /// This process has nothing to do.
     pub(super) fn quiet(&mut self, own: Resting, now: Instant) -> Step {
         let mut step = Step::default();
@@ -314,7 +319,10 @@ mod tests {
             if process.work > 0 || self.work.iter().any(|&(_, to)| to == rank) {
                 return;
             }
-            let own = Resting { external: process.external, ..process.own.clone() };
+            let mut own = Resting { external: process.external, ..process.own.clone() };
+            if !self.rests[rank].needs_runs(&own) {
+                own.runs.clear();
+            }
             let step = self.rests[rank].quiet(own, self.now);
             self.perform(rank, step);
         }

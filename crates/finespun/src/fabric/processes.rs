@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::ptr::NonNull;
 
+use zerocopy::IntoBytes;
+
 use super::buffers;
 use super::placed::Placement;
 use super::push;
@@ -156,32 +158,52 @@ impl Link {
         some
     }
 
-    /// Returns the next message, with its sender, if it has arrived as a whole.
-    pub(crate) fn receive(&self) -> Option<(usize, Vec<u8>)> {
+    /// Passes the next message, with its sender, to `body`, if it has arrived as a whole.
+    #[inline]
+    pub(crate) fn receive<R>(&self, body: impl FnOnce(usize, &[u8]) -> R) -> Option<R> {
+        let mut short = [0; WORDS - 1];
         loop {
             // SAFETY: the piece has no destructor.
-            let message = unsafe {
+            let arrived = unsafe {
                 self.ring.receive_with(|from, piece| {
                     // A piece without a sender is forged.
-                    let begun = self.begun.get(from)?;
-                    let whole = read(piece, &mut begun.borrow_mut());
-                    if !whole {
-                        self.touched[from].set(true);
+                    let mut begun = self.begun.get(from)?.borrow_mut();
+                    let left = length(piece);
+                    if left <= ROOM && begun.is_empty() {
+                        copy(piece, &mut short[..left.div_ceil(size_of::<u64>())]);
+                        return Some((from, left, None));
                     }
-                    whole.then(|| (from, begun.replace(buffers::take())))
+                    begun.extend_from_slice(content(&piece));
+                    if left > ROOM {
+                        self.touched[from].set(true);
+                        return None;
+                    }
+                    Some((from, left, Some(std::mem::replace(&mut *begun, buffers::take()))))
                 })
             }?;
-            if message.is_some() {
-                count(&self.received);
-                return message;
-            }
+            let Some((from, left, long)) = arrived else { continue };
+            count(&self.received);
+            return Some(match long {
+                None => body(from, &short.as_bytes()[..left]),
+                Some(bytes) => {
+                    let done = body(from, &bytes);
+                    buffers::give_back(bytes);
+                    done
+                }
+            });
         }
     }
 
-    /// Returns whether anything has arrived; any thread may ask.
+    /// Returns whether anything has arrived.
+    #[inline]
+    pub(crate) fn arrived(&self) -> bool {
+        self.ring.waits()
+    }
+
+    /// Returns whether anything has arrived or is being sent; any thread may ask.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
-        self.ring.waits()
+        self.ring.expects()
     }
 
     /// Calls `nudge` with each other end that this one may wait for: it has got messages, or has sent only parts of one,
@@ -226,16 +248,26 @@ fn write(piece: NonNull<Piece>, bytes: &[u8]) {
     unsafe { words.add(1).cast::<u8>().copy_from_nonoverlapping(NonNull::from(bytes).cast(), here) };
 }
 
-/// Appends a piece to the beginning of its message. Returns whether the message is whole.
-fn read(piece: NonNull<Piece>, message: &mut Vec<u8>) -> bool {
-    let words = piece.cast::<u64>();
+/// Returns the number of bytes of the message from this piece on.
+fn length(piece: NonNull<Piece>) -> usize {
     // SAFETY: the sender has written the first word.
-    let left = unsafe { words.read() } as usize;
-    let here = left.min(ROOM);
+    unsafe { piece.cast::<u64>().read() as usize }
+}
+
+/// Copies the words behind the first.
+fn copy(piece: NonNull<Piece>, to: &mut [u64]) {
+    for (at, word) in to.iter_mut().enumerate() {
+        // SAFETY: the piece has more words than `to`. All bytes make a word, also those that the sender has not written:
+        // they are a part of memory that begins as zeros.
+        *word = unsafe { piece.cast::<u64>().add(1 + at).read() };
+    }
+}
+
+/// Returns the bytes in a piece.
+fn content(piece: &NonNull<Piece>) -> &[u8] {
+    let here = length(*piece).min(ROOM);
     // SAFETY: the sender has written that many bytes, and no other thread accesses the piece now.
-    let bytes = unsafe { std::slice::from_raw_parts(words.add(1).cast::<u8>().as_ptr(), here) };
-    message.extend_from_slice(bytes);
-    left <= ROOM
+    unsafe { std::slice::from_raw_parts(piece.cast::<u64>().add(1).cast::<u8>().as_ptr(), here) }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -275,12 +307,12 @@ mod tests {
                             }
                         }
                         link.flush(|_| {});
-                        match link.receive() {
-                            Some((from, message)) => {
-                                assert!(message == bytes(from, received[from]), "{} from {from}", received[from]);
-                                received[from] += 1;
-                            }
-                            None => thread::yield_now(),
+                        let some = link.receive(|from, message| {
+                            assert!(message == bytes(from, received[from]), "{} from {from}", received[from]);
+                            received[from] += 1;
+                        });
+                        if some.is_none() {
+                            thread::yield_now();
                         }
                     }
                     assert_eq!(link.traffic(), ((ENDS * EACH) as u64, (ENDS * EACH) as u64));

@@ -49,6 +49,18 @@ struct Ends {
     head: OwnCacheLine<AtomicU64>,
 }
 
+/// Fetches the first cache line of the entry that is probably written next, while the sender goes on.
+#[inline(always)]
+fn fetch_for_writing<T>(entry: &Entry<T>) {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+    // SAFETY: changes no value, in memory or in a register.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) std::ptr::from_ref(entry), options(nostack, preserves_flags));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+    let _ = entry;
+}
+
 /// The messages that senders write to one receiver.
 struct Ring<T> {
     /// One.
@@ -96,6 +108,13 @@ impl<T> Ring<T> {
         let ticket = self.ends().head.0.load(Ordering::Relaxed);
         // Acquire: as in (3).
         self.entry(ticket).tag.load(Ordering::Acquire) == ticket + 1
+    }
+
+    /// Returns whether a message has been sent, or is being sent, and has not been read.
+    fn expects(&self) -> bool {
+        let ends = self.ends();
+        // Relaxed, both: the receiver asks between two other accesses of its own that are ordered by a fence.
+        ends.tail.0.load(Ordering::Relaxed) != ends.head.0.load(Ordering::Relaxed)
     }
 
     fn entry(&self, ticket: u64) -> &Entry<T> {
@@ -224,8 +243,9 @@ impl<T: Send> Node<T> {
             }
         }
         credit.set(credit.get() - 1);
-        // (1) AcqRel: see the module's documentation.
-        let ticket = ring.ends().tail.0.fetch_add(1, Ordering::AcqRel);
+        // (1) See the module's documentation. SeqCst: before the sender looks whether the receiver sleeps, which looks at
+        // the tail before it sleeps.
+        let ticket = ring.ends().tail.0.fetch_add(1, Ordering::SeqCst);
         let entry = ring.entry(ticket);
         // SAFETY: the pointer is not null; the entry is empty and belongs to this ticket.
         entry.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
@@ -234,6 +254,7 @@ impl<T: Send> Node<T> {
         // (2) Release: publishes the message; pairs with the Acquire in (3).
         entry.tag.store(ticket + 1, Ordering::Release);
         self.last[to].set(ticket + 1);
+        fetch_for_writing(ring.entry(ticket + 1));
         true
     }
 
@@ -254,6 +275,11 @@ impl<T: Send> Node<T> {
     #[inline]
     pub fn waits(&self) -> bool {
         self.ring().waits()
+    }
+
+    /// Returns whether a message is available or being sent; any thread may ask.
+    pub(crate) fn expects(&self) -> bool {
+        self.ring().expects()
     }
 
     /// Returns what any thread may use to ask whether a message is available.

@@ -282,15 +282,16 @@ mod tests {
         Struct { text: String, some: Option<Vec<Value>> },
     }
 
+    /// Each element takes a byte, so that postcard, which has no limits, needs no longer for random bytes than there are.
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Value(Option<Box<Value>>, BTreeMap<u16, Vec<()>>, Vec<Kind>);
+    struct Value(Option<Box<Value>>, BTreeMap<u16, Vec<bool>>, Vec<Kind>);
 
     fn value(levels: u32) -> Value {
         let below = || value(levels - 1);
         let Some(_) = levels.checked_sub(1) else { return Value(None, BTreeMap::new(), Vec::new()) };
         let some = Kind::Struct { text: "text".into(), some: Some(vec![below()]) };
         let kinds = vec![Kind::Unit, Kind::Newtype(Box::new(below())), Kind::Tuple(-3, 1 << 40, (0.5, 'x')), some];
-        Value(Some(Box::new(below())), [(300, vec![(); 1000])].into(), kinds)
+        Value(Some(Box::new(below())), [(300, vec![true; 1000])].into(), kinds)
     }
 
     #[test]

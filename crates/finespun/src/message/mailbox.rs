@@ -199,7 +199,7 @@ impl Mailbox {
         !self.alone
             && match &self.others {
                 Others::Memory(end) => end.arrived(),
-                Others::Bytes(link) => link.waits(),
+                Others::Bytes(link) => link.arrived(),
             }
     }
 
@@ -292,11 +292,7 @@ impl Mailbox {
         match &self.others {
             // SAFETY: `handle` moves the message out of its place or destroys it, and handlers do not receive.
             Others::Memory(end) => unsafe { end.receive_with(|packet| Packet::handle(packet, cx)) }.is_some(),
-            Others::Bytes(link) => {
-                let Some((_, bytes)) = link.receive() else { return false };
-                handle_bytes(bytes, cx);
-                true
-            }
+            Others::Bytes(link) => link.receive(|_, bytes| handle_bytes(bytes, cx)).is_some(),
         }
     }
 

@@ -194,7 +194,7 @@ struct Encoded(Option<Written>);
 impl Encoded {
     fn arrive(&mut self, cx: Option<Cx>) {
         if let Some(written) = self.0.take() {
-            arrive(written, cx);
+            written.read(|from| read(from, cx));
         }
     }
 }
@@ -205,8 +205,8 @@ pub(crate) fn bytes_of<H: Handler>(handler: H) -> Option<Vec<u8>> {
 }
 
 /// Handles a message from another process.
-pub(crate) fn handle_bytes(bytes: Vec<u8>, cx: Cx) {
-    arrive(Written::arrived(bytes), Some(cx));
+pub(crate) fn handle_bytes(bytes: &[u8], cx: Cx) {
+    read(Reader::arrived(bytes), Some(cx));
 }
 
 fn write<H: Handler>(travels: Travels, handler: H) -> Option<Written> {
@@ -217,13 +217,12 @@ fn write<H: Handler>(travels: Travels, handler: H) -> Option<Written> {
     })
 }
 
-fn arrive(message: Written, cx: Option<Cx>) {
-    message.read(|mut from| {
-        // A forged message is dropped.
-        if let Some(handler) = Identity::read(&mut from).and_then(Identity::handler) {
-            handler(from, cx);
-        }
-    });
+#[inline]
+fn read(mut from: Reader<'_>, cx: Option<Cx>) {
+    // A forged message is dropped.
+    if let Some(handler) = Identity::read(&mut from).and_then(Identity::handler) {
+        handler(from, cx);
+    }
 }
 
 /// Drops a message that was not handled. Reading the message drops the continuations that it carries.

@@ -21,6 +21,9 @@ use crate::fabric::buffers;
 use crate::frame::discard;
 use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, take_back};
 
+/// The size up to which a value without a destructor is read by code of its own.
+const SMALL: usize = 64;
+
 /// A value that the same program can write and read again.
 pub(crate) trait Wire: Sized {
     /// Writes the value.
@@ -112,11 +115,6 @@ impl Written {
     /// Returns the bytes of a message to another process, which leaves no values.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
-    }
-
-    /// Returns the message with these bytes, which has come from another process.
-    pub(crate) fn arrived(bytes: Vec<u8>) -> Written {
-        Written { bytes, left: Left::default(), travels: Travels::Out }
     }
 }
 
@@ -225,27 +223,38 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
+        let unreadable = |error| Unreadable { what: type_name::<T>(), error };
+        // Few instructions each, if compiled in one piece.
+        if const { !std::mem::needs_drop::<T>() && size_of::<T>() <= SMALL } {
+            return self.by(decode::<T>).map_err(unreadable);
+        }
         let mut value = None;
-        let read = self.by(&mut |bytes| {
+        self.by_code_elsewhere(&mut |bytes| {
             let (read, rest) = decode(bytes)?;
             value = Some(read);
-            Ok(rest)
-        });
-        match (read, value) {
-            (Ok(()), Some(value)) => Ok(value),
-            (Ok(()), None) => unreachable!("read without an error"),
-            (Err(error), _) => Err(Unreadable { what: type_name::<T>(), error }),
-        }
+            Ok(((), rest))
+        })
+        .map_err(unreadable)?;
+        Ok(value.unwrap_or_else(|| unreachable!("read without an error")))
+    }
+
+    /// As [`by`](Reader::by), compiled once.
+    fn by_code_elsewhere(
+        &mut self,
+        body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<((), &'a [u8])>,
+    ) -> Result<(), String> {
+        self.by(body)
     }
 
     /// Lets `body`, which may panic, read from the bytes, and keeps the rest that it returns. A panic is an error.
-    fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
+    #[inline]
+    fn by<T>(&mut self, body: impl FnOnce(&'a [u8]) -> postcard::Result<(T, &'a [u8])>) -> Result<T, String> {
         let (read, left) = carry(self.travels, || catch_unwind(AssertUnwindSafe(|| body(self.bytes))));
         left.discard();
         match read {
-            Ok(Ok(rest)) => {
+            Ok(Ok((value, rest))) => {
                 self.bytes = rest;
-                Ok(())
+                Ok(value)
             }
             Ok(Err(error)) => Err(error.to_string()),
             Err(payload) => {

@@ -212,8 +212,9 @@ impl Team {
         true
     }
 
-    /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do.
-    pub(crate) fn resting(&self) -> Option<Resting> {
+    /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do. If
+    /// `with_runs`, which takes a look at each frame, also about the runs.
+    pub(crate) fn resting(&self, with_runs: bool) -> Option<Resting> {
         self.idle
             .while_all_parked(|| {
                 let under_way = self.runs_under_way();
@@ -240,7 +241,9 @@ impl Team {
                     waiters: run.quiescence_waiters() as u64,
                     listed: run.quiescence_list(),
                 };
-                resting.runs = under_way.iter().filter(|run| !run.is_cancelled()).map(of_run).collect();
+                if with_runs {
+                    resting.runs = under_way.iter().filter(|run| !run.is_cancelled()).map(of_run).collect();
+                }
                 // Again: see `look_for_deadlock`.
                 self.has_nothing_to_do().then_some(resting)
             })
