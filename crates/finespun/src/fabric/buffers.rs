@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 /// The most buffers that a thread keeps, beside the last.
-const MOST: usize = 8;
+const MOST: usize = 64;
 /// The least and the most bytes in each.
 const LEAST: usize = 256;
 const LARGEST: usize = 4096;

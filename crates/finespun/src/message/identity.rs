@@ -100,7 +100,6 @@ fn hash_file(hasher: &mut DefaultHasher) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::message::wire::written;
-    use crate::run::continuation::travel::Travels;
 
     fn first(_: Reader<'_>, cx: Option<Cx>) {
         assert!(cx.is_none(), "the first");
@@ -124,7 +123,7 @@ mod tests {
             let found = read.handler().expect("a handler");
             assert_eq!(found as *const (), entry.arrive as *const ());
         }
-        let message = written(Travels::Within, &mut |to: &mut Writer| {
+        let message = written(&mut |to: &mut Writer| {
             identities[1].write(to);
             to.value(&2_u8);
             true

@@ -9,10 +9,9 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use super::identity::{Entry, Identity};
-use super::wire::{Reader, Writer, Written, written};
+use super::wire::{Reader, Writer, Written, written, written_out};
 use crate::frame::context::Cx;
 use crate::frame::quietly;
-use crate::run::continuation::travel::Travels;
 
 /// Words after the code. Together with the code and a transport's own fields, a packet takes two cache lines.
 const WORDS: usize = 12;
@@ -74,7 +73,11 @@ impl Made {
     /// fails, which then has handled the error.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
         let words = size_of::<Packet>() / size_of::<u64>();
-        let written = write(Travels::Within, handler)?;
+        let mut handler = Some(handler);
+        let written = written(&mut |to| {
+            Identity::of(H::ENTRY).write(to);
+            handler.take().is_some_and(|handler| handler.write(to))
+        })?;
         let bytes = written.bytes.len();
         Some(Made { packet: Packet::of(Encoded(Some(written))), words, bytes })
     }
@@ -200,21 +203,17 @@ impl Encoded {
 }
 
 /// Writes the message for another process. Returns `None` as [`Made::encoded`] does.
+#[inline(always)]
 pub(crate) fn bytes_of<H: Handler>(handler: H) -> Option<Vec<u8>> {
-    write(Travels::Out, handler).map(Written::into_bytes)
+    written_out(|to| {
+        Identity::of(H::ENTRY).write(to);
+        handler.write(to)
+    })
 }
 
 /// Handles a message from another process.
 pub(crate) fn handle_bytes(bytes: &[u8], cx: Cx) {
     read(Reader::arrived(bytes), Some(cx));
-}
-
-fn write<H: Handler>(travels: Travels, handler: H) -> Option<Written> {
-    let mut handler = Some(handler);
-    written(travels, &mut |to| {
-        Identity::of(H::ENTRY).write(to);
-        handler.take().is_some_and(|handler| handler.write(to))
-    })
 }
 
 #[inline]

@@ -67,7 +67,6 @@ pub(crate) struct Mark {
 pub(crate) struct Written {
     pub(crate) bytes: Vec<u8>,
     left: Left,
-    travels: Travels,
 }
 
 /// The bytes of a message that have not been read yet.
@@ -92,29 +91,37 @@ impl Unreadable {
     }
 }
 
-/// Writes a message, unless `body` returns false.
-pub(crate) fn written(travels: Travels, body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
+/// Writes a message that stays in its process, unless `body` returns false.
+pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
     let mut to = Writer(buffers::take());
-    let (whole, left) = carry(travels, || body(&mut to));
+    let (whole, left) = carry(Travels::Within, || body(&mut to));
     if !whole {
         buffers::give_back(to.0);
         return None;
     }
-    Some(Written { bytes: to.0, left, travels })
+    Some(Written { bytes: to.0, left })
+}
+
+/// Writes a message to another process, unless `body` returns false.
+#[inline]
+pub(crate) fn written_out(body: impl FnOnce(&mut Writer) -> bool) -> Option<Vec<u8>> {
+    let mut to = Writer(buffers::take());
+    // It leaves nothing in this process.
+    let (whole, _) = carry(Travels::Out, || body(&mut to));
+    if whole {
+        return Some(to.0);
+    }
+    buffers::give_back(to.0);
+    None
 }
 
 impl Written {
     /// Passes the message to `body`. Then drops the values left in this process that `body` has not taken.
     pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
-        let Written { bytes, left, travels } = self;
-        body(Reader { bytes: &bytes, travels });
+        let Written { bytes, left } = self;
+        body(Reader { bytes: &bytes, travels: Travels::Within });
         left.discard();
         buffers::give_back(bytes);
-    }
-
-    /// Returns the bytes of a message to another process, which leaves no values.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
     }
 }
 
@@ -181,7 +188,11 @@ impl Flavor for Append<'_> {
 
     #[inline]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
+        match bytes {
+            // Most numbers.
+            &[byte] => self.0.push(byte),
+            _ => self.0.extend_from_slice(bytes),
+        }
         Ok(())
     }
 

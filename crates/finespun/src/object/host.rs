@@ -190,10 +190,7 @@ impl Nodes {
             // SAFETY: the message is neither used nor dropped after the call.
             unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
         } else if worker != self.worker && self.mailbox.leaves_process() {
-            // Encodes the whole message before posting it: user encoders may panic.
-            if let Some(bytes) = bytes_of(handler) {
-                self.post_bytes(cx, worker, bytes);
-            }
+            self.send_out(cx, worker, handler);
         } else if let Some(message) = Made::encoded(handler) {
             // SAFETY: the message is neither used nor dropped after the call.
             unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
@@ -228,9 +225,11 @@ impl Nodes {
         }
     }
 
-    /// Posts a message to another process.
+    /// Sends a message to another process.
     #[inline(never)]
-    fn post_bytes(&self, cx: Cx, worker: u32, bytes: Vec<u8>) {
+    fn send_out<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
+        // Encodes the whole message before posting it: user encoders may panic.
+        let Some(bytes) = bytes_of(handler) else { return };
         self.announce(cx);
         self.mailbox.send_bytes(worker as usize, bytes, &cx.core().counters);
         cx.context().team().poke(worker);

@@ -82,6 +82,7 @@ pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
 }
 
 impl<M: Method> Oneway<M> {
+    #[inline(always)]
     fn send(self, cx: Cx) {
         cx.with_run(Run::posts);
         send_one_way(cx, self.call.into_work());

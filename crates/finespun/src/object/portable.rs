@@ -20,8 +20,7 @@ use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, quietly};
 use crate::iterate::many;
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, written};
-use crate::run::continuation::travel::Travels;
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, written_out};
 
 /// A function marked `#[task(portable)]`, for generated code: how its calls are made in another process.
 pub trait PortableCall: 'static {
@@ -170,7 +169,7 @@ enum Moved<C: Calls> {
 /// Sends calls with these arguments to worker `to`.
 fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) -> Outcome<C::Output> {
     let mut refused = None;
-    let encoded = written(Travels::Out, &mut |writer| match writer.part(|writer| writer.value(&arguments)) {
+    let encoded = written_out(|writer| match writer.part(|writer| writer.value(&arguments)) {
         Ok(()) => true,
         Err(payload) => {
             refused = Some(pack(payload));
@@ -181,7 +180,7 @@ fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) 
     quietly(|| drop(arguments));
     let work = match (encoded, refused) {
         (_, Some(payload)) => Err(payload),
-        (Some(written), None) => Ok(Moved::<C>::Leaving(written.into_bytes())),
+        (Some(written), None) => Ok(Moved::<C>::Leaving(written)),
         (None, None) => unreachable!("the arguments have been refused"),
     };
     request_of_worker(cx, to, work, place)

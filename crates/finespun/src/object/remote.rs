@@ -130,6 +130,7 @@ pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
 }
 
 /// Sends the work to its node, with no reply destination.
+#[inline(always)]
 pub(super) fn send_one_way<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
     let request = Request { group: cx.run(), home: ANY, k: None, work };
@@ -288,6 +289,7 @@ impl<W: Work> Handler for Request<W> {
         self.work.bytes_elsewhere()
     }
 
+    #[inline(always)]
     fn write(self, to: &mut Writer) -> bool {
         let Request { group, home, k, work } = self;
         // SAFETY: only workers send messages, and the context is used within this call only.
