@@ -120,7 +120,7 @@ impl Bells {
     /// Wakes `worker` if it is asleep, after the caller has taken a ticket of its ring.
     #[inline]
     pub(super) fn wake_for_ticket(&self, worker: usize) {
-        // Loom treats what is in SeqCst order as AcqRel.
+        // Loom treats what is in SeqCst order as AcqRel, so that its model shows only that this fence would do.
         #[cfg(loom)]
         fence(Ordering::SeqCst);
         // (5) SeqCst: see the module's documentation.

@@ -88,7 +88,7 @@ impl Link {
     pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) -> bool {
         count(&self.sent);
         self.touched[to].set(true);
-        // SAFETY: `write` writes the beginning of the piece, which is all that the receiver reads.
+        // SAFETY: `write` writes the beginning of the piece, and any bytes make one.
         if !self.holds() && bytes.len() <= ROOM && unsafe { self.ring.send_in_place(to, |place| write(place, &bytes)) }
         {
             buffers::give_back(bytes);
@@ -113,7 +113,7 @@ impl Link {
     /// Sends as much of the rest as there is room for. Returns whether that is all.
     fn send_rest(&self, to: usize, rest: &mut Rest) -> bool {
         loop {
-            // SAFETY: `write` writes the beginning of the piece, which is all that the receiver reads.
+            // SAFETY: `write` writes the beginning of the piece, and any bytes make one.
             if !unsafe { self.ring.send_in_place(to, |place| write(place, &rest.bytes[rest.at..])) } {
                 return false;
             }
@@ -206,7 +206,7 @@ impl Link {
         }
     }
 
-    /// Returns whether anything has arrived.
+    /// Returns whether anything has arrived; any thread may ask.
     #[inline]
     pub(crate) fn arrived(&self) -> bool {
         self.ring.waits()
@@ -262,15 +262,15 @@ fn write(piece: NonNull<Piece>, bytes: &[u8]) {
 
 /// Returns the number of bytes of the message from this piece on.
 fn length(piece: NonNull<Piece>) -> usize {
-    // SAFETY: the sender has written the first word.
-    unsafe { piece.cast::<u64>().read() as usize }
+    // SAFETY: any bytes make a word. Volatile: a process that forges messages may write at any time, so what has been checked
+    // must be what is used.
+    unsafe { piece.cast::<u64>().read_volatile() as usize }
 }
 
 /// Copies the words behind the first.
 fn copy(piece: NonNull<Piece>, to: &mut [u64]) {
     for (at, word) in to.iter_mut().enumerate() {
-        // SAFETY: the piece has more words than `to`. All bytes make a word, also those that the sender has not written:
-        // they are a part of memory that begins as zeros.
+        // SAFETY: the piece has more words than `to`, and any bytes make one.
         *word = unsafe { piece.cast::<u64>().add(1 + at).read() };
     }
 }
@@ -278,7 +278,7 @@ fn copy(piece: NonNull<Piece>, to: &mut [u64]) {
 /// Returns the bytes in a piece.
 fn content(piece: &NonNull<Piece>) -> &[u8] {
     let here = length(*piece).min(ROOM);
-    // SAFETY: the sender has written that many bytes, and no other thread accesses the piece now.
+    // SAFETY: the piece has room for that many bytes, and no other thread accesses it now.
     unsafe { std::slice::from_raw_parts(piece.cast::<u64>().add(1).cast::<u8>().as_ptr(), here) }
 }
 

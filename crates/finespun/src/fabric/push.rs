@@ -82,7 +82,7 @@ impl<T> Ring<T> {
         let entry = |_| Entry {
             tag: AtomicU64::new(0),
             from: UnsafeCell::new(0),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
+            value: UnsafeCell::new(MaybeUninit::zeroed()),
         };
         let ends = |_| Ends { tail: OwnCacheLine(AtomicU64::new(0)), head: OwnCacheLine(AtomicU64::new(0)) };
         let groups = capacity(senders, share) / GROUP;
@@ -227,7 +227,8 @@ impl<T: Send> Node<T> {
     /// not, `write` was not called.
     ///
     /// # Safety
-    /// `write` initializes the place with a `T`.
+    /// `write` initializes the place with a `T`, or a part of it if any bytes make a `T`: the place contains zeros or what is
+    /// left of earlier messages.
     ///
     /// # Panics
     /// If node `to` does not exist. `write` must not panic: the ring would be stuck.

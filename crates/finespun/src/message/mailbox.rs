@@ -213,6 +213,14 @@ impl Mailbox {
             }
     }
 
+    /// As [`waits`](Mailbox::waits), but not for a message that its sender, in another process, is still writing.
+    pub(crate) fn has_arrived(&self) -> bool {
+        match &self.others {
+            Others::Memory(_) => self.waits(),
+            Others::Bytes(link) => link.arrived(),
+        }
+    }
+
     /// Sends messages from the outbox, as far as the fabric has room, and calls `poke` with the receiver of each.
     /// Returns true if it sent any.
     pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {

@@ -400,6 +400,10 @@ impl Host for Nodes {
         self.mailbox.waits()
     }
 
+    fn has_arrived(&self) -> bool {
+        self.mailbox.has_arrived()
+    }
+
     fn report_waits(&self, waits: &mut Waits) {
         for table in &self.tables {
             table.report_waits(waits);

@@ -213,7 +213,7 @@ impl Team {
     }
 
     /// Returns what this process says about its team, or `None` unless all workers are parked and have nothing to do. If
-    /// `with_runs`, which takes a look at each frame, also about the runs.
+    /// `with_runs`, which takes a look at each frame, also about the runs, and about waits for locks if no guard is away.
     pub(crate) fn resting(&self, with_runs: bool) -> Option<Resting> {
         self.idle
             .while_all_parked(|| {
@@ -222,14 +222,16 @@ impl Team {
                 if !self.has_nothing_to_do() {
                     return None;
                 }
+                // SeqCst: see `permit_returned`.
+                let taken = TAKEN.load(Ordering::SeqCst) > 0;
+                let waits_for_lock = (with_runs || taken) && self.waits_for_lock();
                 let mut resting = Resting {
                     external,
                     progress: self.progress().sum(),
-                    waits_for_lock: self.waits_for_lock(),
+                    waits_for_lock,
+                    others_act: waits_for_lock && taken,
                     ..Resting::default()
                 };
-                // SeqCst: see `permit_returned`.
-                resting.others_act = resting.waits_for_lock && TAKEN.load(Ordering::SeqCst) > 0;
                 for entry in &self.workers {
                     let (sent, received) = entry.host().traffic();
                     resting.sent += sent;

@@ -54,6 +54,10 @@ impl Host for NoNodes {
         false
     }
 
+    fn has_arrived(&self) -> bool {
+        false
+    }
+
     fn traffic(&self) -> (u64, u64) {
         (0, 0)
     }

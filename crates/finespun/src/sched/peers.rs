@@ -62,7 +62,8 @@ pub(crate) trait Peers: Send + Sync {
     /// Returns whether this process leads.
     fn leads(&self) -> bool;
 
-    /// Wakes a worker of another process, which has a message, if it is parked.
+    /// Wakes a worker of another process if it is parked. The caller has just taken a ticket of its ring, by which it sends
+    /// a message: see `cluster/bells.rs`.
     fn poke(&self, worker: u32);
 
     /// Returns the place for the state of a worker of this process, by its number here.

@@ -96,6 +96,8 @@ pub(crate) trait Host {
     fn awaited(&self, nudge: &mut dyn FnMut(u32) -> bool);
     /// Returns whether another worker's message waits or is on its way. Any thread may call this.
     fn waits(&self) -> bool;
+    /// As [`waits`](Host::waits), but not for a message that its sender, in another process, is still writing.
+    fn has_arrived(&self) -> bool;
     /// Returns the numbers of messages sent to and received from other workers, where the fabric counts them. Any thread
     /// may call this, while all workers are parked.
     fn traffic(&self) -> (u64, u64);
@@ -370,7 +372,12 @@ impl Team {
     /// Returns whether a frame or message waits that only `worker` can take.
     pub(crate) fn waits_for(&self, worker: usize) -> bool {
         let entry = &self.workers[worker];
-        !entry.inbox.is_empty() || entry.host.waits()
+        !entry.inbox.is_empty() || self.expects(entry)
+    }
+
+    /// Returns whether a message for a worker waits or is on its way. A process that has died may never finish writing one.
+    fn expects(&self, entry: &WorkerEntry) -> bool {
+        if self.is_cut_off() { entry.host.has_arrived() } else { entry.host.waits() }
     }
 
     /// Handles what other processes of the runtime have said. Returns whether they have said anything. Any thread may
@@ -395,7 +402,7 @@ impl Team {
     /// its receiver is parked.
     pub(crate) fn wake_for_messages(&self) {
         for (worker, entry) in self.workers.iter().enumerate() {
-            if entry.host.waits() {
+            if self.expects(entry) {
                 self.idle.notify_worker(worker);
             }
         }

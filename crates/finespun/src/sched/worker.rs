@@ -591,11 +591,19 @@ impl Worker<'_> {
             // The receivers may have ended, and all runs have: the messages are dropped with the mailbox.
             return false;
         }
-        let visible = || self.work_visible() || self.sweep_due();
+        // A sender in another process relies on it: see `cluster/bells.rs`.
+        let expects = || team.peers.is_some() && team.waits_for(self.index);
+        let visible = || self.work_visible() || self.sweep_due() || expects();
         let mut prepared = team.idle.prepare_park(self.index, visible);
         loop {
             let parking = match prepared {
-                Prepared::Work => return true,
+                Prepared::Work => {
+                    if expects() && !self.addressed() {
+                        // The sender, which is writing the message, may need this core.
+                        std::thread::yield_now();
+                    }
+                    return true;
+                }
                 Prepared::Shutdown => return false,
                 Prepared::Park(parking) => {
                     if !parking.asks() {
