@@ -583,7 +583,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Parks until work may be available. Returns false at shutdown.
+    /// Parks until work may be available. Returns false at shutdown. Not inlined, so that the loop that runs frames keeps
+    /// its registers.
+    #[inline(never)]
     fn idle(&self) -> bool {
         let team = &**self.team;
         self.cx.leave_run();
