@@ -201,20 +201,26 @@ impl Worker<'_> {
 
     fn work(&self, cx: Cx) {
         loop {
-            while let Some(frame) = self.next() {
-                // A hint for thieves; Release for those of other processes.
-                cx.core().front.running.store(true, Ordering::Release);
-                let alive = AbortOnUnwind;
-                // SAFETY: `next` returns a ready frame, which is in no queue any more.
-                unsafe { run::run(cx, frame) };
-                std::mem::forget(alive);
-                cx.core().front.running.store(false, Ordering::Release);
-            }
+            self.run_ready(cx);
             let go_on = self.look_around() || self.idle();
             self.stop_begging();
             if !go_on {
                 return;
             }
+        }
+    }
+
+    /// Runs frames while there are some. Not inlined: the loop keeps its registers, which the search for work would use.
+    #[inline(never)]
+    fn run_ready(&self, cx: Cx) {
+        while let Some(frame) = self.next() {
+            // A hint for thieves; Release for those of other processes.
+            cx.core().front.running.store(true, Ordering::Release);
+            let alive = AbortOnUnwind;
+            // SAFETY: `next` returns a ready frame, which is in no queue any more.
+            unsafe { run::run(cx, frame) };
+            std::mem::forget(alive);
+            cx.core().front.running.store(false, Ordering::Release);
         }
     }
 
@@ -232,7 +238,14 @@ impl Worker<'_> {
             return Some(frame);
         }
         let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.youngest() };
-        own.or_else(|| self.team.take_injected()).or_else(|| self.steal())
+        own.or_else(|| self.take_from_others())
+    }
+
+    /// Takes a frame from outside, or of another worker.
+    #[cold]
+    #[inline(never)]
+    fn take_from_others(&self) -> Option<FrameRef> {
+        self.team.take_injected().or_else(|| self.steal())
     }
 
     /// Takes the frame that has waited longest: one from outside, or, once in [`RARE`] calls, the oldest of the
@@ -320,6 +333,8 @@ impl Worker<'_> {
 
     /// Ends waits of terminated groups and cancelled runs: leaves and spawned tasks in this pool, and the team's
     /// recorded waits for other groups' tasks. For an exhausted run, also counts its frames in the pool.
+    #[cold]
+    #[inline(never)]
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
@@ -583,9 +598,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Parks until work may be available. Returns false at shutdown. Not inlined, so that the loop that runs frames keeps
-    /// its registers.
-    #[inline(never)]
+    /// Parks until work may be available. Returns false at shutdown.
     fn idle(&self) -> bool {
         let team = &**self.team;
         self.cx.leave_run();
