@@ -68,8 +68,8 @@ const ROWS: &[Row] = &[
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 146.0),
     row("spawn", "spawn, and await the handle", None, "spawn-await", 675.0),
     row("yield", "yield_now", None, "yield", 570.0),
-    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 381.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 706.0),
+    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 380.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 705.0),
 ];
 
 /// The counts of a row.

@@ -227,8 +227,8 @@ impl<T: Send> Node<T> {
     /// not, `write` was not called.
     ///
     /// # Safety
-    /// `write` initializes the place with a `T`, or a part of it if any bytes make a `T`: the place contains zeros or what is
-    /// left of earlier messages.
+    /// `write` initializes the place with a `T`, or a part of it if any bytes make a `T`: the place contains zeros or an
+    /// earlier message.
     ///
     /// # Panics
     /// If node `to` does not exist. `write` must not panic: the ring would be stuck.
@@ -366,6 +366,15 @@ impl<T> Drop for Net<T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ticket_is_expected_before_its_message_is_there() {
+        let nodes = net::<u64>(2, 4);
+        // A sender that has come to (1), and perhaps dies there.
+        nodes[1].net.rings[0].ends().tail.0.fetch_add(1, Ordering::SeqCst);
+        assert!(nodes[0].expects() && !nodes[0].waits() && nodes[0].receive().is_none());
+        assert!(!nodes[1].expects());
+    }
 
     #[test]
     fn credit_bounds_messages_in_flight_and_is_returned() {

@@ -282,7 +282,7 @@ mod tests {
         Struct { text: String, some: Option<Vec<Value>> },
     }
 
-    /// Each element takes a byte, so that postcard, which has no limits, needs no longer for random bytes than there are.
+    /// Each element takes a byte: postcard has no limits, and would decode random numbers of elements without bytes for hours.
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Value(Option<Box<Value>>, BTreeMap<u16, Vec<bool>>, Vec<Kind>);
 

@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
             return self.by(decode::<T>).map_err(unreadable);
         }
         let mut value = None;
-        self.by_code_elsewhere(&mut |bytes| {
+        self.by_shared_code(&mut |bytes| {
             let (read, rest) = decode(bytes)?;
             value = Some(read);
             Ok(((), rest))
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
     }
 
     /// As [`by`](Reader::by), compiled once.
-    fn by_code_elsewhere(
+    fn by_shared_code(
         &mut self,
         body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<((), &'a [u8])>,
     ) -> Result<(), String> {

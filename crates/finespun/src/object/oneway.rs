@@ -82,6 +82,7 @@ pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
 }
 
 impl<M: Method> Oneway<M> {
+    /// Inlined, with all that it calls until the message is bytes, so that the arguments move once.
     #[inline(always)]
     fn send(self, cx: Cx) {
         cx.with_run(Run::posts);

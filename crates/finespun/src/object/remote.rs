@@ -315,7 +315,7 @@ impl<W: Work> Handler for Request<W> {
         let k = name.and_then(|name| Return::named(name, cx));
         let (group, home) = match (group, cx) {
             (Group::Numbered { group, home }, _) => (group, home),
-            // Nobody waits for the answer any more, or the message is forged.
+            // No task waits for the answer any more, or the message is forged.
             (Group::Named(_), _) if name.is_some() && k.is_none() => return,
             (Group::Named(names), Some(cx)) => {
                 // The arguments are read in the run, to which the continuations among them belong.
