@@ -66,10 +66,10 @@ const ROWS: &[Row] = &[
     row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 133.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 99.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 146.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 675.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 662.0),
     row("yield", "yield_now", None, "yield", 570.0),
-    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 380.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 705.0),
+    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 376.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 695.0),
 ];
 
 /// The counts of a row.
