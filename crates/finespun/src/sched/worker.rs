@@ -1,4 +1,5 @@
-//! One worker: its loop and its search for work. [`asked`] answers the requests of running code.
+//! One worker: its loop, and where it takes frames. [`asked`] answers the requests of running code, [`begging`] exchanges
+//! tasks with other processes, and [`idle`] waits for work.
 //!
 //! Order of the loop: its mailbox, its ready closures and its deque (youngest first), ready frames of its nodes, frames
 //! injected from outside, the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th
@@ -7,7 +8,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::hint;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +19,12 @@ use crate::frame::context::{Cx, Scheduler};
 use crate::frame::{FrameRef, quietly};
 use crate::run;
 use crate::run::context::Context;
-use crate::sim::{Simulator, Waited};
+use crate::sim::Simulator;
 
 use self::begging::Begging;
 use super::deque::Steal;
-use super::park::{Prepared, Wake};
 use super::team::{Team, WorkerEntry};
-use crate::frame::guard::{Flags, stack_pointer};
+use crate::frame::guard::stack_pointer;
 
 /// Number of turns of the loop after which a worker checks the injector before its own frames.
 const FAIR: u32 = 61;
@@ -40,27 +39,11 @@ const MESSAGES: usize = 1024;
 /// Maximum number of messages that a worker handles on top of a stack.
 const MESSAGES_IN_PLACE: usize = 64;
 
-/// Number of rounds that a worker which exchanges messages polls for a message before it steals or idles: some
-/// microseconds.
-const LISTEN: u32 = 50;
-
-/// Number of failed attempts to send after which a worker yields its core: some microseconds.
-const STUCK: u32 = 64;
-
 /// Time after which a simulated worker tries again to send.
 const RETRY: Duration = Duration::from_micros(1);
-/// Time that a simulated worker which exchanges messages waits for a message before it steals or idles.
-const SIMULATED_LISTEN: Duration = Duration::from_micros(2);
-
-/// Time that a worker which has just run out of work spins before it parks.
-const SPIN: Duration = Duration::from_micros(20);
-/// The same for a worker to which other processes send messages: as long as a wake-up takes.
-const SPIN_WITH_PEERS: Duration = Duration::from_micros(50);
-/// Time that the scout spins after it has asked: half a per cent of its longest timeout.
-const SCOUT_SPIN: Duration = Duration::from_micros(5);
-
 mod asked;
 mod begging;
+mod idle;
 
 /// A worker, used on its own thread only.
 pub(crate) struct Worker<'t> {
@@ -450,140 +433,12 @@ impl Worker<'_> {
                         }
                         return Some(frame);
                     }
-                    Steal::Retry => hint::spin_loop(),
+                    Steal::Retry => std::hint::spin_loop(),
                     Steal::Empty => break,
                 }
             }
         }
         None
-    }
-
-    /// Asks running workers with an empty deque to promote, and those with pending messages to handle them. Returns
-    /// whether it asked any.
-    fn ask(&self) -> bool {
-        let mut asked = false;
-        self.victims_from.set(self.random());
-        let all = self.team.workers.len();
-        let most = self.simulator.map_or(all, |simulator| simulator.victims());
-        // Relaxed: a hint; a late request trips one guard check in vain.
-        let running = self.others_of(all).filter(|(_, entry)| entry.running().load(Ordering::Relaxed));
-        for (index, entry) in running.take(most) {
-            if entry.deque.is_empty() || entry.host().waits() {
-                if let Some(simulator) = self.simulator {
-                    simulator.access(index);
-                }
-                entry.request(Flags::STEAL);
-                asked = true;
-            }
-        }
-        asked
-    }
-
-    /// Asks running workers for work, and spins briefly for answers. Returns whether work is visible, or sends must be
-    /// retried.
-    fn look_around(&self) -> bool {
-        self.check_simulation();
-        self.entry.host().rest();
-        if self.entry.host().is_stuck() {
-            if self.team.idle.is_shut_down() || self.team.is_cut_off() {
-                return false;
-            }
-            // The receiver may need this core.
-            let turns = self.stuck.get().wrapping_add(1);
-            self.stuck.set(turns);
-            match self.simulator {
-                Some(simulator) => drop(simulator.wait(Some(RETRY))),
-                None if turns.is_multiple_of(STUCK) => {
-                    self.nudge();
-                    std::thread::yield_now();
-                }
-                None => {}
-            }
-            return true;
-        }
-        let peers = self.team.peers.is_some();
-        if self.team.workers.len() == 1 && !peers {
-            return false;
-        }
-        self.context().counters.failed_steals.add(1);
-        if !self.ask() {
-            self.beg();
-        }
-        self.nudge();
-        self.look(if peers { SPIN_WITH_PEERS } else { SPIN })
-    }
-
-    /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
-    /// whether it handled or sent a message, or the inbox has a frame.
-    fn listen(&self) -> bool {
-        if !self.talks.get() {
-            return false;
-        }
-        if let Some(simulator) = self.simulator {
-            self.talks.set(false);
-            return simulator.wait(Some(SIMULATED_LISTEN)) == Waited::Arrived && self.handle(MESSAGES);
-        }
-        for _ in 0..LISTEN {
-            // One `spin_loop` may take as long as the answer: polls several times before each.
-            for _ in 0..8 {
-                if self.entry.host().any() {
-                    return self.handle(MESSAGES);
-                }
-            }
-            if !self.entry.inbox.is_empty() {
-                return true;
-            }
-            hint::spin_loop();
-        }
-        self.talks.set(false);
-        false
-    }
-
-    /// Returns whether a message or an inbox frame waits for this worker, which no other worker can take.
-    fn addressed(&self) -> bool {
-        let entry = self.entry;
-        // Messages to a process that has died wait for ever.
-        let any = entry.host().any() && !(entry.host().is_stuck() && self.team.is_cut_off());
-        any || !entry.inbox.is_empty() || self.team.peers_wait()
-    }
-
-    /// Spins for `spin`, or until work is visible. Returns whether it is.
-    fn look(&self, spin: Duration) -> bool {
-        if let Some(simulator) = self.simulator {
-            let until = simulator.now() + spin;
-            loop {
-                let visible =
-                    || self.team.injected_visible() || self.others().any(|(_, entry)| !entry.deque.is_empty());
-                if self.addressed() || visible() {
-                    return true;
-                }
-                if simulator.now() >= until {
-                    return false;
-                }
-                simulator.wait(Some(spin / 8));
-            }
-        }
-        let start = Instant::now();
-        while start.elapsed() < spin {
-            // Polls mostly this worker's own state: frequent reads of the other workers' state would slow them down.
-            for _ in 0..32 {
-                if self.addressed() {
-                    return true;
-                }
-                hint::spin_loop();
-            }
-            if self.team.work_visible() {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Wakes the receivers of messages. On a simulated machine, a message wakes its receiver when it arrives.
-    fn wake_for_messages(&self) {
-        if self.simulator.is_none() {
-            self.team.wake_for_messages();
-        }
     }
 
     /// Returns the machine, if it is simulated.
@@ -595,73 +450,6 @@ impl Worker<'_> {
     pub(crate) fn root_ended(&self, run: &Run) {
         if let Some(simulator) = self.simulator {
             simulator.root_ended(run.begun());
-        }
-    }
-
-    /// Parks until work may be available. Returns false at shutdown.
-    fn idle(&self) -> bool {
-        let team = &**self.team;
-        self.cx.leave_run();
-        if self.entry.host().is_stuck() && team.idle.is_shut_down() {
-            // The receivers may have ended, and all runs have: the messages are dropped with the mailbox.
-            return false;
-        }
-        // A sender in another process relies on it: see `cluster/bells.rs`.
-        let expects = || team.peers.is_some() && team.waits_for(self.index);
-        let visible = || self.work_visible() || self.sweep_due() || expects();
-        let mut prepared = team.idle.prepare_park(self.index, visible);
-        loop {
-            let parking = match prepared {
-                Prepared::Work => {
-                    if expects() && !self.addressed() {
-                        // The sender, which is writing the message, may need this core.
-                        std::thread::yield_now();
-                    }
-                    return true;
-                }
-                Prepared::Shutdown => return false,
-                Prepared::Park(parking) => {
-                    if !parking.asks() {
-                        self.stop_begging();
-                    }
-                    parking
-                }
-                Prepared::Last(parking) => {
-                    self.wake_for_messages();
-                    if team.look_for_deadlock() {
-                        return true;
-                    }
-                    parking
-                }
-            };
-            self.context().counters.parks.add(1);
-            match parking.park() {
-                Wake::Work => {
-                    if let Some(ringer) = self.simulator.and_then(|simulator| simulator.rung_by()) {
-                        // With few victims per search, a random one rarely has work while few workers are busy.
-                        self.victims_from.set(ringer as u64);
-                    }
-                    return true;
-                }
-                Wake::Shutdown => return false,
-                Wake::LookoutTimeout(parking) => {
-                    self.nudge();
-                    if self.beg() && self.look(SPIN) {
-                        return true;
-                    }
-                    prepared = Prepared::Park(parking);
-                }
-                Wake::ScoutTimeout(scout) => {
-                    self.check_simulation();
-                    self.wake_for_messages();
-                    // Both: the workers of this process may have nothing to share.
-                    if self.ask() | self.beg() {
-                        // An answer takes a microsecond or two; waking this thread for it would take fifty.
-                        self.look(SCOUT_SPIN);
-                    }
-                    prepared = scout.park_again(visible);
-                }
-            }
         }
     }
 }
