@@ -252,6 +252,7 @@ impl Header {
     /// Creates the header of a frame without a waiter.
     #[inline(always)]
     pub(crate) fn new(group: u32, vtable: &'static VTable) -> Header {
+        debug_assert_ne!(group, crate::frame::number::NOTHING, "a frame belongs to a run");
         Header { slot: Slot::new(), vtable, join: Join::new(0), group }
     }
 }

@@ -76,14 +76,14 @@ fn segment() -> &'static Range<usize> {
     SEGMENT.get_or_init(|| find_segment().unwrap_or(0..0))
 }
 
-#[cfg(not(all(target_os = "linux", not(miri))))]
+#[cfg(not(all(target_os = "linux", not(miri), not(sanitized))))]
 fn find_segment() -> Option<Range<usize>> {
     None
 }
 
 /// Looks for the smallest segment that contains the anchor. In a file that the system relocates, this is the part that is
 /// read-only after relocation; else the segment of constants.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", not(miri), not(sanitized)))]
 fn find_segment() -> Option<Range<usize>> {
     /// # Safety
     /// `info` describes a loaded file, and `found` points to an `Option<Range<usize>>` that no other code uses.
@@ -118,7 +118,7 @@ mod tests {
     fn a_forged_name_names_nothing() {
         let name = name(HERE);
         assert_eq!(named::<Origin>(name), Some(HERE));
-        if cfg!(all(target_os = "linux", not(miri))) {
+        if cfg!(all(target_os = "linux", not(miri), not(sanitized))) {
             assert!(segment().contains(&ptr::from_ref(HERE).addr()), "{:x?} {HERE:p}", segment());
         }
         // Everywhere around, and outside the program. All that is found is an origin.

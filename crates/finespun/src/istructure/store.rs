@@ -469,12 +469,25 @@ impl<T: Portable + Clone> StoredArray for Store<T> {
 impl<T> Drop for Store<T> {
     fn drop(&mut self) {
         super::forget_part(self.word);
-        let written = self.written.get_mut();
-        for (at, element) in self.elements.iter_mut().enumerate() {
-            if at < self.ready.get() || written.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1) {
-                // A panic of a destructor is discarded.
-                // SAFETY: the element has been written, and it is not used afterwards.
-                quietly(|| unsafe { element.get_mut().assume_init_drop() });
+        if !std::mem::needs_drop::<T>() {
+            return;
+        }
+        let ready = self.ready.get();
+        // A panic of a destructor is discarded.
+        // SAFETY: `drop_element` is called once for each element that has been written, and none is used afterwards.
+        let drop_element =
+            |element: &mut UnsafeCell<MaybeUninit<T>>| quietly(|| unsafe { element.get_mut().assume_init_drop() });
+        self.elements.iter_mut().take(ready).for_each(drop_element);
+        for (word, bits) in self.written.get_mut().iter().enumerate() {
+            let mut left = *bits;
+            while left != 0 {
+                let at = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                if at >= ready
+                    && let Some(element) = self.elements.get_mut(at)
+                {
+                    drop_element(element);
+                }
             }
         }
     }

@@ -60,16 +60,25 @@ impl<T: Portable> Future for Answering<T> {
             // caller's wait, if it has not ended yet.
             Delivered::Cancelled => return Poll::Ready(()),
         };
-        // Leave the run's count before answering: the answer may let the run end, which this frame must not delay. From
-        // here on the frame uses nothing of the run but the answer.
-        if let Some(callback) = self.completion_owner.take().and_then(CompletionOwner::notify) {
-            // As in `run::run`: the callback must not run as part of the ended run.
-            cx.leave_run();
-            quietly(callback);
+        let reply = self.reply.take();
+        let has_waiter = reply.as_ref().is_some_and(|reply| reply.k.is_some());
+        let leave = |this: &mut Self| {
+            if let Some(callback) = this.completion_owner.take().and_then(CompletionOwner::notify) {
+                // As in `run::run`: the callback must not run as part of the ended run.
+                cx.leave_run();
+                quietly(callback);
+            }
+        };
+        // Leave the run's count before an answer that a task waits for: it may let the run end, which this frame must not
+        // delay. From there on the frame uses nothing of the run but the answer. A panic that no task waits for fails the
+        // run, so the run must not have ended.
+        if has_waiter {
+            leave(&mut self);
         }
-        if let Some(reply) = self.reply.take() {
+        if let Some(reply) = reply {
             answer(cx, reply, result);
         }
+        leave(&mut self);
         Poll::Ready(())
     }
 }

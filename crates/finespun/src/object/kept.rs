@@ -10,9 +10,20 @@ use std::mem::ManuallyDrop;
 use crate::frame::{FrameRef, quietly};
 use crate::run::continuation::Continuation;
 
-/// The bits of a number that name the place, and those that count its uses. The upper 16 bits name the worker.
+/// The bits that name the place, and those that count its uses. The upper 16 bits name the worker.
 const PLACE: u32 = 24;
 const USES: u32 = 24;
+
+/// A number is these bits times this, so that a damaged one is not that of another wait.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The inverse of the factor.
+const DIVISOR: u64 = 0xf1de_83e1_9937_733d;
+const _: () = assert!(FACTOR.wrapping_mul(DIVISOR) == 1);
+
+/// Returns the number for a worker, a place and the count of its uses.
+fn number(worker: u32, place: usize, uses: u32) -> u64 {
+    (u64::from(worker) << (PLACE + USES) | (place as u64) << USES | u64::from(uses)).wrapping_mul(FACTOR)
+}
 
 /// The continuations that a worker keeps.
 pub(super) struct Kept {
@@ -57,7 +68,7 @@ impl Drop for One {
 
 /// Returns the worker that keeps the continuation with this number.
 pub(super) fn worker_of(number: u64) -> u32 {
-    (number >> (PLACE + USES)) as u32
+    (number.wrapping_mul(DIVISOR) >> (PLACE + USES)) as u32
 }
 
 impl Kept {
@@ -85,7 +96,7 @@ impl Kept {
         let place = &mut all[at as usize];
         place.uses = (place.uses + 1) & ((1 << USES) - 1);
         place.kept = Some(One { leaf: k.into_leaf(), of: TypeId::of::<T>(), drop: drop_continuation::<T>, run });
-        u64::from(self.worker) << (PLACE + USES) | u64::from(at) << USES | u64::from(place.uses)
+        number(self.worker, at as usize, place.uses)
     }
 
     /// Takes the continuation with this number, if it is still there and a `Continuation<T>`.
@@ -104,6 +115,7 @@ impl Kept {
         if !self.is_own(number) {
             return None;
         }
+        let number = number.wrapping_mul(DIVISOR);
         let at = number >> USES & ((1 << PLACE) - 1);
         let mut places = self.places.borrow_mut();
         let place = places.all.get_mut(at as usize)?;
@@ -117,11 +129,11 @@ impl Kept {
 
     /// For tests: returns the numbers of all that the worker keeps.
     pub(super) fn numbers(&self) -> Vec<u64> {
-        let number = |(at, place): (usize, &Place)| {
+        let of = |(at, place): (usize, &Place)| {
             place.kept.as_ref()?;
-            Some(u64::from(self.worker) << (PLACE + USES) | (at as u64) << USES | u64::from(place.uses))
+            Some(number(self.worker, at, place.uses))
         };
-        self.places.borrow().all.iter().enumerate().filter_map(number).collect()
+        self.places.borrow().all.iter().enumerate().filter_map(of).collect()
     }
 
     /// Drops the continuations of these runs.
