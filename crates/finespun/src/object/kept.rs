@@ -14,7 +14,7 @@ use crate::run::continuation::Continuation;
 const PLACE: u32 = 24;
 const USES: u32 = 24;
 
-/// A number is these bits times this, so that a damaged one is not that of another wait.
+/// These bits are multiplied by this factor: a damaged number then names no other wait.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The inverse of the factor.
 const DIVISOR: u64 = 0xf1de_83e1_9937_733d;
