@@ -221,6 +221,7 @@ impl Cx {
     /// Enters `group`, before a frame of that group or run is run here. Returns whether the group has been terminated.
     #[inline]
     pub(crate) fn enter_frame(self, group: u32) -> bool {
+        debug_assert!(self.of_team(group), "a frame of another team, or freed: its group is {group:#x}");
         let context = self.context();
         if (context.group.get() != group || group & GROUP != 0) && !self.find_group(group) {
             assert!(group & GROUP != 0, "a run outlives its frames");
