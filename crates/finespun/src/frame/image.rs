@@ -76,6 +76,7 @@ fn segment() -> &'static Range<usize> {
     SEGMENT.get_or_init(|| find_segment().unwrap_or(0..0))
 }
 
+// A sanitizer takes a look between statics for an overflow.
 #[cfg(not(all(target_os = "linux", not(miri), not(sanitized))))]
 fn find_segment() -> Option<Range<usize>> {
     None

@@ -152,3 +152,19 @@ impl Kept {
         drop(removed);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_damaged_number_names_no_wait() {
+        let of_worker = |worker| (0..32).flat_map(move |place| (1..33).map(move |uses| number(worker, place, uses)));
+        let numbers: HashSet<u64> = (0..8).flat_map(of_worker).collect();
+        assert_eq!(numbers.len(), 8 * 32 * 32);
+        for number in &numbers {
+            assert!((0..64).all(|bit| !numbers.contains(&(number ^ 1 << bit))), "{number:x}");
+        }
+    }
+}
