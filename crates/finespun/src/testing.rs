@@ -45,6 +45,11 @@ pub trait TestSettings: Sized {
     #[cfg(feature = "objects")]
     fn processes(self, processes: usize) -> Self;
 
+    /// Sets whether the [`processes`](TestSettings::processes) share no memory, as if on several hosts: messages are
+    /// carried between them. Default: no. A program's answer must not depend on it.
+    #[cfg(feature = "objects")]
+    fn carried(self, carried: bool) -> Self;
+
     /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
     /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
     #[cfg(feature = "objects")]
@@ -67,6 +72,11 @@ impl TestSettings for Builder {
     #[cfg(feature = "objects")]
     fn processes(self, processes: usize) -> Builder {
         self.set_processes(processes)
+    }
+
+    #[cfg(feature = "objects")]
+    fn carried(self, carried: bool) -> Builder {
+        self.set_carried(carried)
     }
 
     #[cfg(feature = "objects")]

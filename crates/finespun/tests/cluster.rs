@@ -21,11 +21,13 @@ use serde::{Deserialize, Serialize};
 fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
     within_a_minute(move || {
         for (processes, workers, nodes) in [(2, 1, 2), (2, 1, 8), (2, 2, 4), (3, 1, 5), (4, 1, 4), (5, 2, 10)] {
-            for block in [0, 1, 3] {
+            for (block, carried) in [(0, false), (0, true), (1, false), (3, false), (3, true)] {
                 let runtime = Runtime::builder().processes(processes).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.build().unwrap();
+                let runtime = runtime.carried(carried).build().unwrap();
                 test(&runtime);
-                let how = format!("{processes} processes of {workers} workers, {nodes} nodes, block every {block}");
+                let how = format!(
+                    "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, carried: {carried}"
+                );
                 assert_eq!(runtime.close(), 0, "frames left: {how}");
             }
         }

@@ -21,12 +21,14 @@ fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
     within_a_minute(move || {
         let mut migrated = 0;
         for (processes, workers, nodes) in [(2, 1, 2), (2, 2, 4), (3, 1, 2), (4, 2, 8)] {
-            for block in [0, 1, 5] {
+            for (block, carried) in [(0, false), (0, true), (1, false), (5, false), (5, true)] {
                 let runtime = Runtime::builder().processes(processes).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.build().unwrap();
+                let runtime = runtime.carried(carried).build().unwrap();
                 test(&runtime);
                 migrated += runtime.stats().tasks_migrated;
-                let how = format!("{processes} processes of {workers} workers, {nodes} nodes, block every {block}");
+                let how = format!(
+                    "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, carried: {carried}"
+                );
                 assert_eq!(runtime.close(), 0, "frames left: {how}");
             }
         }

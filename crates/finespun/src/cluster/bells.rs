@@ -102,6 +102,11 @@ impl Bells {
         self.bells[worker].asleep.store(asleep.into(), Ordering::Relaxed);
     }
 
+    pub(super) fn is_asleep(&self, worker: usize) -> bool {
+        // Relaxed: a hint.
+        self.bells[worker].asleep.load(Ordering::Relaxed) != 0
+    }
+
     /// Rings the bell of a worker of this process.
     pub(super) fn ring(&self, worker: usize) {
         self.bells[worker].ring(RUNG);

@@ -11,6 +11,7 @@
 
 mod begging;
 mod bells;
+mod carrier;
 mod control;
 mod deadlocks;
 mod groups;
@@ -19,6 +20,7 @@ pub(crate) mod host;
 mod rest;
 mod runs;
 
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError, Weak};
 use std::time::Duration;
@@ -32,6 +34,7 @@ use crate::cancel::teams::GroupName;
 use crate::fabric::placed::{Placement, Segment};
 use crate::fabric::processes::{self, Link, Watch, links};
 use crate::fabric::recorder::{self, Kind};
+use crate::fabric::wire::{OF_TEAMS, OF_WORKERS, Outgoing, Way, Wire};
 use crate::frame::budget::FrameMemory;
 use crate::frame::front::StatePlace;
 use crate::sched::peers::{Part, Peers};
@@ -39,11 +42,15 @@ use crate::sched::team::Team;
 use crate::sim::Waited;
 use begging::Places;
 use bells::Bells;
+use carrier::Carrier;
 use control::Control;
 use deadlocks::Deadlocks;
 use groups::SharedGroups;
 use rest::below;
 use runs::Runs;
+
+/// Time after which a wire that has failed ends this process, if no other process has died.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The processes of a runtime, and this process among them.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +99,8 @@ pub(crate) struct Cluster {
     team: OnceLock<Weak<Team>>,
     bells: Bells,
     places: Places,
+    /// Carries all messages to other processes, if they share no memory with this one.
+    carrier: Option<Carrier>,
     link: Mutex<Link>,
     arrivals: Watch,
     /// Whether the link waits for room.
@@ -115,14 +124,25 @@ struct State {
 /// A process's view, and the endpoints of its workers.
 pub(crate) type Joined = (Arc<Cluster>, Vec<Link>);
 
-/// Creates this process's view. Each process calls this with the same segment.
-pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
+/// Creates this process's view. Each process calls this with the same segment, or with one of its own and a wire to the
+/// others.
+pub(crate) fn join(shape: Shape, segment: &Arc<Segment>, wire: Option<Box<dyn Wire>>) -> Joined {
     let mut placement = Placement::shared(segment);
-    let own = shape.rank..shape.rank + 1;
-    let Some(link) = links(shape.processes, &mut placement, own).pop() else { unreachable!("one link was asked for") };
+    let (teams, workers) = (shape.rank..shape.rank + 1, shape.workers_of(shape.rank));
+    // A carrier stands for the ends of the others.
+    let in_here = |all: usize, own: &Range<usize>| if wire.is_some() { 0..all } else { own.clone() };
+    let mut link = links(shape.processes, &mut placement, in_here(shape.processes, &teams));
     let bells = Bells::new(shape.all(), shape.processes, &mut placement);
     let places = Places::new(shape.all(), &mut placement);
-    let ends = links(shape.all(), &mut placement, shape.workers_of(shape.rank));
+    let mut ends = links(shape.all(), &mut placement, in_here(shape.all(), &workers));
+    let carrier = wire.map(|wire| {
+        let outgoing = Arc::new(Outgoing::new(shape.processes));
+        let other_teams = keep_own(&mut link, &teams, |index| Way::new(&outgoing, OF_TEAMS, index, teams.clone()));
+        let other_workers =
+            keep_own(&mut ends, &workers, |index| Way::new(&outgoing, OF_WORKERS, index, workers.clone()));
+        Carrier::new(shape, &outgoing, wire, other_workers, other_teams)
+    });
+    let Some(link) = link.pop() else { unreachable!("one link was asked for") };
     let state = State {
         runs: Runs::new(),
         groups: SharedGroups::default(),
@@ -134,6 +154,7 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         team: OnceLock::new(),
         bells,
         places,
+        carrier,
         arrivals: link.watch(),
         link: Mutex::new(link),
         holds: AtomicBool::new(false),
@@ -144,6 +165,18 @@ pub(crate) fn join(shape: Shape, segment: &Arc<Segment>) -> Joined {
         state: Mutex::new(state),
     });
     (cluster, ends)
+}
+
+/// Keeps the links `own` of all, and sets their ways to the others. Returns the others, by their numbers.
+fn keep_own(links: &mut Vec<Link>, own: &Range<usize>, way: impl Fn(usize) -> Way) -> Vec<Option<Link>> {
+    let mut others: Vec<_> = std::mem::take(links).into_iter().map(Some).collect();
+    for index in own.clone() {
+        links.extend(others[index].take().map(|mut link| {
+            link.set_way(way(index));
+            link
+        }));
+    }
+    others
 }
 
 impl Cluster {
@@ -188,6 +221,41 @@ impl Cluster {
         self.holds.store(link.holds(), Ordering::Relaxed);
         drop(link);
         self.bells.wake_for_message(self.shape.workers_of(to));
+    }
+
+    /// Starts what carries messages to other processes, if they share no memory.
+    ///
+    /// # Errors
+    /// If the system provides no more threads.
+    pub(crate) fn start(&self, name: &str) -> io::Result<()> {
+        self.carrier.as_ref().map_or(Ok(()), |carrier| carrier.start(Weak::clone(&self.me), name))
+    }
+
+    /// The wire to the other processes has failed, mostly since one of them has died: then the first process says so.
+    fn wire_failed(&self, reason: String) {
+        let me = Weak::clone(&self.me);
+        let wait = move || {
+            std::thread::sleep(PATIENCE);
+            if me.upgrade().is_some_and(|cluster| !cluster.is_cut_off()) {
+                eprintln!("finespun: {reason}");
+                std::process::exit(1);
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("finespun-wire".to_owned()).spawn(wait) {
+            eprintln!("finespun: messages to other processes are lost, and no thread can wait for the reason: {error}");
+        }
+    }
+
+    /// Returns whether a message of another team has arrived, or one of this team waits for room.
+    fn has_message(&self) -> bool {
+        (self.arrivals.waits() || self.holds.load(Ordering::Relaxed)) && !self.is_cut_off()
+    }
+
+    /// A worker has requested something of the state of a remote worker.
+    fn requested(&self) {
+        if let Some(carrier) = &self.carrier {
+            carrier.request();
+        }
     }
 
     fn send_down(&self, control: &Control) {
@@ -251,16 +319,25 @@ impl Peers for Cluster {
         if self.is_cut_off() {
             return None;
         }
-        self.places.beg(self.shape.own(worker), self.shape.workers_of(self.shape.rank), asked, random)
+        let own = self.shape.workers_of(self.shape.rank);
+        let asked = self.places.beg(self.shape.own(worker), own, asked, random);
+        self.requested();
+        asked
     }
 
     fn nudge(&self, worker: u32) -> bool {
-        !Peers::is_elsewhere(self, worker) || self.places.of(worker as usize).front().nudge()
+        if !Peers::is_elsewhere(self, worker) {
+            return true;
+        }
+        let runs = self.places.of(worker as usize).front().nudge();
+        self.requested();
+        runs
     }
 
     fn stop_begging(&self, worker: usize, asked: u32) {
         let own = self.shape.own(worker) as u32;
         let _answered = !self.places.of(asked as usize).front().take_back(own);
+        self.requested();
     }
 
     fn is_elsewhere(&self, worker: u32) -> bool {
@@ -294,11 +371,27 @@ impl Peers for Cluster {
     }
 
     fn waits(&self) -> bool {
-        (self.arrivals.waits() || self.holds.load(Ordering::Relaxed)) && !self.is_cut_off()
+        if let Some(carrier) = &self.carrier {
+            carrier.pass(self);
+        }
+        self.has_message()
+    }
+
+    fn carries(&self) -> bool {
+        self.carrier.is_some()
+    }
+
+    fn stop_carrying(&self) {
+        if let Some(carrier) = &self.carrier {
+            carrier.end();
+        }
     }
 
     fn poll(&self, team: &Team) -> bool {
-        if !self.waits() {
+        if let Some(carrier) = self.carrier.as_ref().filter(|carrier| carrier.is_due()) {
+            carrier.pass(self);
+        }
+        if !self.has_message() {
             return false;
         }
         let _handling = match self.handling.try_lock() {

@@ -32,6 +32,7 @@ pub mod recorder;
 #[cfg(feature = "simulation")]
 pub(crate) mod simulated;
 pub(crate) mod threads;
+pub(crate) mod wire;
 
 use std::ptr::NonNull;
 

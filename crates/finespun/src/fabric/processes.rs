@@ -14,6 +14,7 @@ use zerocopy::IntoBytes;
 use super::buffers;
 use super::placed::Placement;
 use super::push;
+use super::wire::Way;
 use crate::atomics::{AtomicU64, Ordering};
 
 /// Words in a ring entry. The first holds the number of bytes of the message from this entry on.
@@ -40,6 +41,8 @@ struct Rest {
 /// An endpoint for bytes. Used by one thread at a time, except for [`waits`](Link::waits) and the counts.
 pub(crate) struct Link {
     ring: push::Node<Piece>,
+    /// The way to ends in processes that share no memory with this one.
+    way: Option<Way>,
     /// By receiver: messages, or the rest of one, without room yet. Not empty.
     unsent: RefCell<BTreeMap<usize, VecDeque<Rest>>>,
     /// The number of messages in `unsent`.
@@ -66,6 +69,7 @@ pub(crate) fn placed_bytes(ends: usize) -> usize {
 pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -> Vec<Link> {
     let link = |ring| Link {
         ring,
+        way: None,
         unsent: RefCell::new(BTreeMap::new()),
         kept: Cell::new(0),
         begun: (0..ends).map(|_| RefCell::new(Vec::new())).collect(),
@@ -83,14 +87,19 @@ fn count(count: &AtomicU64) {
 }
 
 impl Link {
+    /// Sets the way to ends in processes that share no memory with this one.
+    pub(crate) fn set_way(&mut self, way: Way) {
+        self.way = Some(way);
+    }
+
     /// Sends a message, now or when there is room. Returns whether its beginning has been sent.
     #[inline]
     pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) -> bool {
         count(&self.sent);
         self.touched[to].set(true);
+        let direct = bytes.len() <= ROOM && !self.holds() && self.way.is_none();
         // SAFETY: `write` writes the beginning of the piece, and any bytes make one.
-        if !self.holds() && bytes.len() <= ROOM && unsafe { self.ring.send_in_place(to, |place| write(place, &bytes)) }
-        {
+        if direct && unsafe { self.ring.send_in_place(to, |place| write(place, &bytes)) } {
             buffers::give_back(bytes);
             return true;
         }
@@ -112,6 +121,9 @@ impl Link {
 
     /// Sends as much of the rest as there is room for. Returns whether that is all.
     fn send_rest(&self, to: usize, rest: &mut Rest) -> bool {
+        if let Some(way) = self.way.as_ref().filter(|way| way.leads_to(to)) {
+            return way.send(to, &rest.bytes);
+        }
         loop {
             // SAFETY: `write` writes the beginning of the piece, and any bytes make one.
             if !unsafe { self.ring.send_in_place(to, |place| write(place, &rest.bytes[rest.at..])) } {

@@ -122,6 +122,13 @@ impl Guard {
         stack_pointer < self.word.load(Ordering::Relaxed)
     }
 
+    /// Returns whether something may be requested: then [`take`](Guard::take) finds it.
+    #[cfg(feature = "objects")]
+    pub(crate) fn is_armed(&self) -> bool {
+        // Relaxed: as in `trips_at`.
+        self.word.load(Ordering::Relaxed) == ARMED
+    }
+
     /// Takes all requests, after a check has tripped. The owner calls this.
     ///
     /// An empty set means that the stack is nearly used up (see
@@ -205,6 +212,12 @@ impl Flags {
     /// Returns whether a worker of another process asks for frames.
     pub(crate) const fn beg(self) -> bool {
         self.contains(Self::BEG)
+    }
+
+    /// Returns whether a worker of another process waits for this one to handle messages.
+    #[cfg(feature = "objects")]
+    pub(crate) const fn messages(self) -> bool {
+        self.contains(Self::MESSAGES)
     }
 
     /// Returns whether somebody waits for this worker: for work, or for the handling of messages.

@@ -1,5 +1,7 @@
 //! The settings of a runtime.
 
+#[cfg(feature = "objects")]
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use crate::cancel::teams;
 use crate::cluster::host;
 #[cfg(feature = "objects")]
 use crate::cluster::{self, Joined, Shape};
+#[cfg(feature = "objects")]
+use crate::fabric::wire::{LocalWire, Wire};
 #[cfg(feature = "objects")]
 use crate::fabric::{
     Endpoint,
@@ -138,6 +142,8 @@ pub struct Builder {
     fabric: Fabric,
     #[cfg(feature = "objects")]
     processes: usize,
+    #[cfg(feature = "objects")]
+    carried: bool,
 }
 
 /// What only a build with objects can have.
@@ -165,6 +171,8 @@ impl Default for Builder {
             fabric: Fabric::default(),
             #[cfg(feature = "objects")]
             processes: 1,
+            #[cfg(feature = "objects")]
+            carried: false,
         }
     }
 }
@@ -264,6 +272,13 @@ impl Builder {
         self
     }
 
+    /// See [`TestSettings::carried`](crate::testing::TestSettings::carried).
+    #[cfg(feature = "objects")]
+    pub(crate) fn set_carried(mut self, carried: bool) -> Builder {
+        self.carried = carried;
+        self
+    }
+
     /// See [`TestSettings::overhead`](crate::testing::TestSettings::overhead).
     #[cfg(feature = "objects")]
     pub(crate) fn set_overhead(mut self, overhead: Duration) -> Builder {
@@ -356,9 +371,19 @@ impl Builder {
     fn build_processes(mut self) -> Result<Runtime, Error> {
         let workers = *self.workers.get_or_insert(1);
         let shape = Shape { processes: self.processes, workers, rank: 0 };
-        let segment = Arc::new(Segment::private(shape.segment_bytes()));
-        let part = |rank: usize| self.clone().build_part(Some(cluster::join(Shape { rank, ..shape }, &segment)));
-        let others = (1..self.processes).map(part).collect::<Result<Vec<_>, _>>()?;
+        let segment = || Arc::new(Segment::private(shape.segment_bytes()));
+        let shared = (!self.carried).then(segment);
+        let wires = LocalWire::ends(self.processes).into_iter().map(|wire| Box::new(wire) as Box<dyn Wire>);
+        let mut wires: BTreeMap<usize, _> = wires.enumerate().collect();
+        let mut part = |rank: usize| {
+            let shape = Shape { rank, ..shape };
+            let joined = match &shared {
+                Some(segment) => cluster::join(shape, segment, None),
+                None => cluster::join(shape, &segment(), wires.remove(&rank)),
+            };
+            self.clone().build_part(Some(joined))
+        };
+        let others = (1..self.processes).map(&mut part).collect::<Result<Vec<_>, _>>()?;
         let mut runtime = part(0)?;
         runtime.others = others;
         Ok(runtime)
@@ -511,6 +536,10 @@ impl Builder {
             source,
         })?;
         runtime.threads.push(ticker);
+        #[cfg(feature = "objects")]
+        if let Some(cluster) = cluster {
+            cluster.start(&self.name).map_err(|source| Error::Thread { worker: workers, workers, source })?;
+        }
         Ok(runtime)
     }
 }

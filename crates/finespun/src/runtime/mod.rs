@@ -357,6 +357,9 @@ fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
         // A worker does not panic: tasks' panics are caught at their frames.
         let _ = thread.join();
     }
+    if let Some(peers) = &team.peers {
+        peers.stop_carrying();
+    }
     team.unregister();
 }
 

@@ -102,6 +102,12 @@ pub(crate) trait Peers: Send + Sync {
     /// Returns whether another process has said something. Any thread may ask.
     fn waits(&self) -> bool;
 
+    /// Returns whether messages to other processes must be carried there: then [`waits`](Peers::waits) does that.
+    fn carries(&self) -> bool;
+
+    /// Called when all workers have ended.
+    fn stop_carrying(&self);
+
     /// Handles what other processes have said. Returns whether they have said anything. Any thread may call this.
     fn poll(&self, team: &Team) -> bool;
 

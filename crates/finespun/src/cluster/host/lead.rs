@@ -225,7 +225,7 @@ pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: &File) -> Result<(R
             _ => return Err(format!("process {} gives a wrong answer", at + 1)),
         }
     }
-    let joined = join(shape, &segment);
+    let joined = join(shape, &segment, None);
     let mut parts = lock(&PARTS);
     parts.retain(|part| part.strong_count() > 0);
     parts.push(joined.0.me.clone());

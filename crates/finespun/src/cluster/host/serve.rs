@@ -60,7 +60,7 @@ pub(crate) fn serve<R>(
                 let file = OpenOptions::new().read(true).write(true).open(&memory);
                 let file = file.map_err(|error| format!("the memory of process 0 cannot be opened: {error}"));
                 let built = file.and_then(|file| map(&file, bytes)).and_then(|segment| {
-                    parts.insert(runtime, build(&settings, join(Shape { processes, workers, rank }, &segment))?);
+                    parts.insert(runtime, build(&settings, join(Shape { processes, workers, rank }, &segment, None))?);
                     Ok(())
                 });
                 Reply::Built(built)

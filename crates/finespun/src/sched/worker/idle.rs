@@ -23,6 +23,8 @@ const SIMULATED_LISTEN: Duration = Duration::from_micros(2);
 const SPIN: Duration = Duration::from_micros(20);
 /// The same for a worker to which other processes send messages: as long as a wake-up takes.
 const SPIN_WITH_PEERS: Duration = Duration::from_micros(50);
+/// The same if messages of other processes must be carried here, which takes longer.
+const SPIN_FAR: Duration = Duration::from_micros(100);
 /// Time that the scout spins after it has asked: half a per cent of its longest timeout.
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
@@ -70,22 +72,25 @@ impl Worker<'_> {
             }
             return true;
         }
-        let peers = self.team.peers.is_some();
-        if self.team.workers.len() == 1 && !peers {
-            return false;
-        }
+        let spin = match &self.team.peers {
+            None if self.team.workers.len() == 1 => return false,
+            None => SPIN,
+            Some(peers) if peers.carries() => SPIN_FAR,
+            Some(_) => SPIN_WITH_PEERS,
+        };
         self.context().counters.failed_steals.add(1);
         if !self.ask() {
             self.beg();
         }
         self.nudge();
-        self.look(if peers { SPIN_WITH_PEERS } else { SPIN })
+        self.look(spin)
     }
 
     /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
     /// whether it handled or sent a message, or the inbox has a frame.
     pub(super) fn listen(&self) -> bool {
-        if !self.talks.get() {
+        // What is carried takes longer: see `look`.
+        if !self.talks.get() || self.team.peers.as_ref().is_some_and(|peers| peers.carries()) {
             return false;
         }
         if let Some(simulator) = self.simulator {

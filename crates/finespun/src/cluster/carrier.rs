@@ -1,0 +1,417 @@
+//! The messages of a process whose runtime has processes on other hosts.
+//!
+//! Each process has the whole net of the runtime in memory of its own: rings, bells, and the workers' states. The carrier
+//! stands there for all workers of the other processes:
+//!
+//! - what its own workers send to them waits in [`Outgoing`]; the carrier sends it in bundles over a [`Wire`];
+//! - messages that arrive, it puts into the rings of its own workers, as their senders would;
+//! - requests for frames and nudges of remote workers find the carrier's copies of their states (`frame/front.rs`), and are
+//!   repeated where the workers are;
+//! - whether workers sleep is told to all other processes when it changes, so that processes beg where work is.
+//!
+//! A pass of the carrier does all this once. Workers that look for messages do it, at most one at a time; while they are
+//! busy or parked, a thread of the carrier's own does, from time to time.
+//!
+//! **Memory.** At most [`WINDOW`] bundles are under way from one process to another: the receiver acknowledges a bundle
+//! when all of its messages are in rings. Until then, further messages wait, and are aggregated; when 256 KiB wait, their
+//! senders do, as they do if a ring is full. So each pair of processes keeps at most [`WINDOW`] times 256 KiB at either
+//! side, and what exceeds that in one message.
+
+use std::io;
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{Cluster, Shape};
+use crate::atomics::lock_std as lock;
+use crate::atomics::{AtomicBool, AtomicU64, Ordering};
+use crate::fabric::buffers;
+use crate::fabric::processes::Link;
+use crate::fabric::wire::{Entry, OF_TEAMS, OF_WORKERS, Outgoing, Wire};
+use crate::process::start_thread;
+use crate::sched::peers::Peers;
+
+/// Bundles that may be under way from one process to another.
+const WINDOW: u32 = 4;
+/// Bundles that one pass receives at most.
+const ARRIVALS: usize = 16;
+/// Time between two passes of workers that have frames to run.
+const BETWEEN: Duration = Duration::from_micros(5);
+/// Time after which changes of the workers' sleep are told again.
+const TELL: Duration = Duration::from_micros(100);
+
+/// Kinds of entries beside those of `fabric/wire.rs`. All bundles from `to` have been delivered at `from`, up to this number of them.
+const ACKNOWLEDGED: u32 = 2;
+/// The bytes say of each worker of the sending process whether it sleeps.
+const STATES: u32 = 3;
+/// Worker `from` asks worker `to` for frames.
+const ASK: u32 = 4;
+/// Worker `from` takes back what it has asked of `to`.
+const TAKE_BACK: u32 = 5;
+/// Worker `from` has answered `to`, or does not run.
+const ANSWERED: u32 = 6;
+/// Worker `to` is to handle its messages.
+const NUDGE: u32 = 7;
+
+/// The carrier of one process.
+pub(super) struct Carrier {
+    shape: Shape,
+    outgoing: Arc<Outgoing>,
+    /// Set when a worker has requested something of the copy of a remote worker's state.
+    requested: AtomicBool,
+    begun: Instant,
+    /// When the last pass began, in nanoseconds since `begun`.
+    last: AtomicU64,
+    ended: AtomicBool,
+    inner: Mutex<Inner>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Inner {
+    wire: Box<dyn Wire>,
+    /// The links as which messages are delivered, by worker and by process; none for this process.
+    workers: Vec<Option<Link>>,
+    teams: Vec<Option<Link>>,
+    lines: Vec<Line>,
+    /// Requests for frames of own workers to remote ones: who has been asked, and who asks.
+    asked: Vec<(u32, u32)>,
+    /// Requests of remote workers to own ones.
+    asking: Vec<(u32, u32)>,
+    /// Whether each own worker slept when the others were told last.
+    told: Vec<u8>,
+    told_at: Instant,
+    /// Whether more is to be sent than the last pass could.
+    behind: bool,
+    failed: bool,
+}
+
+/// What has been exchanged with one process: numbers of bundles, from 0 on again after 2^32.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    sent: u32,
+    /// Of these, the number that the receiver has acknowledged.
+    acknowledged: u32,
+    received: u32,
+    /// Of these, the number that this process has acknowledged.
+    answered: u32,
+}
+
+impl Carrier {
+    /// Makes the carrier of a process. `workers` and `teams` are the links of the other processes' ends, by their numbers.
+    pub(super) fn new(
+        shape: Shape,
+        outgoing: &Arc<Outgoing>,
+        wire: Box<dyn Wire>,
+        workers: Vec<Option<Link>>,
+        teams: Vec<Option<Link>>,
+    ) -> Carrier {
+        let begun = Instant::now();
+        let inner = Inner {
+            wire,
+            workers,
+            teams,
+            lines: vec![Line::default(); shape.processes],
+            asked: Vec::new(),
+            asking: Vec::new(),
+            told: Vec::new(),
+            told_at: begun,
+            behind: false,
+            failed: false,
+        };
+        Carrier {
+            shape,
+            outgoing: Arc::clone(outgoing),
+            requested: AtomicBool::new(false),
+            begun,
+            last: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            inner: Mutex::new(inner),
+            thread: Mutex::new(None),
+        }
+    }
+
+    /// Called when a worker has requested something of a remote worker's state.
+    pub(super) fn request(&self) {
+        // Release: pairs with the Acquire in `forward`, which then sees the request.
+        self.requested.store(true, Ordering::Release);
+    }
+
+    /// Returns whether a worker that has frames to run should pass now.
+    pub(super) fn is_due(&self) -> bool {
+        let now = self.begun.elapsed().as_nanos() as u64;
+        // Relaxed: a hint.
+        now.saturating_sub(self.last.load(Ordering::Relaxed)) >= BETWEEN.as_nanos() as u64
+    }
+
+    /// Sends and receives, unless another thread does. Returns whether anything has been sent or received.
+    pub(super) fn pass(&self, cluster: &Cluster) -> bool {
+        if cluster.is_cut_off() {
+            return false;
+        }
+        let Ok(mut inner) = self.inner.try_lock() else { return false };
+        if inner.failed {
+            return false;
+        }
+        // Relaxed: a hint.
+        self.last.store(self.begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        match self.exchange(cluster, &mut inner) {
+            Ok(some) => some,
+            Err(reason) => {
+                inner.failed = true;
+                drop(inner);
+                cluster.wire_failed(reason);
+                false
+            }
+        }
+    }
+
+    fn exchange(&self, cluster: &Cluster, inner: &mut Inner) -> Result<bool, String> {
+        let mut some = false;
+        for _ in 0..ARRIVALS {
+            let Some((from, bundle)) = inner.wire.receive()? else { break };
+            some = true;
+            self.unpack(cluster, inner, from, &bundle);
+        }
+        self.deliver_rest(cluster, inner);
+        self.forward(cluster, inner);
+        self.tell(cluster, inner);
+        if self.outgoing.take_loaded() || inner.behind || some {
+            inner.behind = false;
+            for to in self.others() {
+                some |= self.send(inner, to)?;
+            }
+        }
+        Ok(some)
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = self.shape.rank;
+        (0..self.shape.processes).filter(move |&rank| rank != own)
+    }
+
+    /// Sends what waits for a process, and acknowledgements.
+    fn send(&self, inner: &mut Inner, to: usize) -> Result<bool, String> {
+        // A bundle is acknowledged when all its messages are in rings.
+        let mut theirs = inner.workers[self.shape.workers_of(to)].iter().chain(&inner.teams[to..=to]).flatten();
+        let all = theirs.all(|link| !link.holds());
+        let line = &mut inner.lines[to];
+        let owed = if all { line.received.wrapping_sub(line.answered) } else { 0 };
+        let free = line.sent.wrapping_sub(line.acknowledged) < WINDOW;
+        let waits = self.outgoing.waits(to);
+        inner.behind |= (waits && !free) || !all;
+        // The last bundle may stay without an answer: the sender still has a part of its window.
+        if !(waits && free) && owed < WINDOW / 2 {
+            return Ok(false);
+        }
+        let mut bundle = Vec::new();
+        if owed > 0 {
+            line.answered = line.received;
+            let entry = Entry { kind: ACKNOWLEDGED, from: self.shape.rank as u32, to: line.received, length: 0 };
+            entry.append_to(&mut bundle);
+        }
+        if free && self.outgoing.take(to, &mut bundle) {
+            line.sent = line.sent.wrapping_add(1);
+        }
+        inner.wire.send(to, bundle)?;
+        Ok(true)
+    }
+
+    /// Does what the entries of a bundle say. Those that make no sense are dropped.
+    fn unpack(&self, cluster: &Cluster, inner: &mut Inner, process: usize, mut bundle: &[u8]) {
+        if process >= self.shape.processes || process == self.shape.rank {
+            return;
+        }
+        let theirs = self.shape.workers_of(process);
+        let own = self.shape.workers_of(self.shape.rank);
+        let mut counts = false;
+        while let Some((entry, bytes)) = Entry::split_off(&mut bundle) {
+            counts |= entry.kind != ACKNOWLEDGED;
+            let (from, to) = (entry.from as usize, entry.to as usize);
+            let between_workers = theirs.contains(&from) && own.contains(&to);
+            let front = || cluster.places.of(to).front();
+            match entry.kind {
+                OF_WORKERS if between_workers => {
+                    if deliver(inner.workers[from].as_ref(), to, bytes) {
+                        cluster.bells.wake_for_ticket(to);
+                    }
+                }
+                OF_TEAMS if from == process && to == self.shape.rank => {
+                    deliver(inner.teams[from].as_ref(), to, bytes);
+                    cluster.bells.wake_for_message(own.clone());
+                }
+                ACKNOWLEDGED if from == process => {
+                    let line = &mut inner.lines[process];
+                    if entry.to.wrapping_sub(line.acknowledged) <= line.sent.wrapping_sub(line.acknowledged) {
+                        line.acknowledged = entry.to;
+                    }
+                }
+                STATES if from == process && bytes.len() == theirs.len() => {
+                    for (worker, &state) in theirs.clone().zip(bytes) {
+                        cluster.bells.set_asleep(worker, state != 0);
+                        // Release: as the worker itself does.
+                        cluster.places.of(worker).front().running.store(state == 0, Ordering::Release);
+                    }
+                    if bytes.contains(&0) {
+                        cluster.bells.ring_lookouts(process);
+                    }
+                }
+                ASK if between_workers => {
+                    let asks = (entry.to, entry.from);
+                    if !(front().ask(entry.from) || front().ask_again(entry.from)) {
+                        self.answer(process, asks);
+                    } else if !inner.asking.contains(&asks) {
+                        inner.asking.push(asks);
+                    }
+                }
+                TAKE_BACK if between_workers => {
+                    inner.asking.retain(|asks| *asks != (entry.to, entry.from));
+                    let _answered = !front().take_back(entry.from);
+                }
+                ANSWERED if between_workers => {
+                    inner.asked.retain(|asked| *asked != (entry.from, entry.to));
+                    let _taken_back = !cluster.places.of(from).front().take_back(entry.to);
+                }
+                NUDGE if own.contains(&to) => {
+                    let _runs = front().nudge();
+                }
+                _ => {}
+            }
+        }
+        let line = &mut inner.lines[process];
+        line.received = line.received.wrapping_add(counts.into());
+    }
+
+    /// Tells the worker that has asked that the one that was asked has answered, or does not run.
+    fn answer(&self, process: usize, (asked, by): (u32, u32)) {
+        self.outgoing.push(process, ANSWERED, asked as usize, by as usize, &[]);
+    }
+
+    /// Delivers messages for which rings had no room.
+    fn deliver_rest(&self, cluster: &Cluster, inner: &Inner) {
+        if !inner.behind {
+            return;
+        }
+        for link in inner.workers.iter().flatten() {
+            link.flush(|to| cluster.bells.wake_for_ticket(to));
+        }
+        for link in inner.teams.iter().flatten() {
+            link.flush(|_| cluster.bells.wake_for_message(self.shape.workers_of(self.shape.rank)));
+        }
+    }
+
+    /// Repeats requests at the processes of the workers for which they are, and answers.
+    fn forward(&self, cluster: &Cluster, inner: &mut Inner) {
+        let front = |worker: u32| cluster.places.of(worker as usize).front();
+        let process = |worker: u32| worker as usize / self.shape.workers;
+        inner.asking.retain(|&(asked, by)| {
+            let waits = front(asked).beggar() == Some(by);
+            if !waits {
+                self.answer(process(by), (asked, by));
+            }
+            waits
+        });
+        // Acquire: pairs with the Release in `request`. Loaded first: mostly false.
+        if !self.requested.load(Ordering::Relaxed) || !self.requested.swap(false, Ordering::Acquire) {
+            return;
+        }
+        inner.asked.retain(|&(asked, by)| {
+            let waits = front(asked).beggar() == Some(by);
+            if !waits {
+                self.outgoing.push(process(asked), TAKE_BACK, by as usize, asked as usize, &[]);
+            }
+            waits
+        });
+        for process in self.others() {
+            for worker in self.shape.workers_of(process) {
+                let copy = front(worker as u32);
+                if !copy.guard.is_armed() {
+                    continue;
+                }
+                let flags = copy.guard.take();
+                if flags.messages() {
+                    self.outgoing.push(process, NUDGE, self.shape.own(0), worker, &[]);
+                }
+                if flags.beg()
+                    && let Some(by) = copy.beggar()
+                {
+                    self.outgoing.push(process, ASK, by as usize, worker, &[]);
+                    if !inner.asked.contains(&(worker as u32, by)) {
+                        inner.asked.push((worker as u32, by));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the other processes which workers of this one sleep, if that has changed.
+    fn tell(&self, cluster: &Cluster, inner: &mut Inner) {
+        let own = self.shape.workers_of(self.shape.rank);
+        let asleep = |worker: usize| u8::from(cluster.bells.is_asleep(worker));
+        let same =
+            inner.told.len() == own.len() && inner.told.iter().zip(own.clone()).all(|(told, own)| *told == asleep(own));
+        if same || (!inner.told.is_empty() && inner.told_at.elapsed() < TELL) {
+            return;
+        }
+        inner.told = own.map(asleep).collect();
+        inner.told_at = Instant::now();
+        for to in self.others() {
+            self.outgoing.push(to, STATES, self.shape.rank, to, &inner.told);
+        }
+    }
+}
+
+/// Delivers a message as its sender would. Returns whether its beginning is in the ring.
+fn deliver(from: Option<&Link>, to: usize, bytes: &[u8]) -> bool {
+    let Some(from) = from else { return false };
+    let mut message = buffers::take();
+    message.extend_from_slice(bytes);
+    from.send(to, message)
+}
+
+/// The carrier's thread.
+impl Carrier {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If the system provides no more threads.
+    pub(super) fn start(&self, cluster: Weak<Cluster>, name: &str) -> io::Result<()> {
+        let thread = std::thread::Builder::new().name(format!("{name}-carrier")).stack_size(STACK);
+        let mut slot = lock(&self.thread);
+        *slot = Some(start_thread(thread, move || carry(&cluster))?);
+        Ok(())
+    }
+
+    /// Ends the thread.
+    pub(super) fn end(&self) {
+        // Relaxed: only ends a loop.
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = lock(&self.thread).take() {
+            // Only a defect of the library would make it panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+const STACK: usize = 1 << 18;
+
+/// Time between two passes of the carrier's thread: shortly after something has been sent or received, some time
+/// later, and after a longer time.
+const PAUSES: [(u32, Duration); 2] = [(200, Duration::from_micros(50)), (5000, Duration::from_micros(200))];
+const LONG_PAUSE: Duration = Duration::from_millis(1);
+
+/// Passes from time to time, until the runtime ends.
+fn carry(cluster: &Weak<Cluster>) {
+    let mut quiet = 0_u32;
+    loop {
+        let Some(cluster) = cluster.upgrade() else { return };
+        let Some(carrier) = &cluster.carrier else { return };
+        // Relaxed: only ends a loop.
+        if carrier.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        quiet = if carrier.is_due() && !carrier.pass(&cluster) { quiet.saturating_add(1) } else { 0 };
+        drop(cluster);
+        let pause = PAUSES.iter().find(|(until, _)| quiet < *until).map_or(LONG_PAUSE, |(_, pause)| *pause);
+        std::thread::sleep(pause);
+    }
+}
