@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define WINDOWS 16
 #define BURST 256
@@ -115,6 +117,80 @@ int fsp_receive_burst(void *bytes, int length, int count, int from, int tag)
         MUST(MPI_Irecv((char *)bytes + (size_t)i * length, length, MPI_BYTE, from, tag, world, &requests[i]));
     MUST(MPI_Waitall(count, requests, states));
     return MPI_SUCCESS;
+}
+
+int fsp_broadcast(void *bytes, int length, int from)
+{
+    return MPI_Bcast(bytes, length, MPI_BYTE, from, world);
+}
+
+/* MPI's handles of operations under way, in words. */
+_Static_assert(sizeof(MPI_Request) <= 8 && sizeof(MPI_Message) <= 8, "a handle is larger than a word");
+
+/* Begins to send. The bytes stay where they are until fsp_test says that it is done. */
+int fsp_begin_send(const void *bytes, int length, int to, int tag, uint64_t *under_way)
+{
+    MPI_Request request;
+    TRY(MPI_Isend(bytes, length, MPI_BYTE, to, tag, world, &request));
+    *under_way = 0;
+    memcpy(under_way, &request, sizeof request);
+    return MPI_SUCCESS;
+}
+
+/* Looks for a message with this tag: its sender and its length, if there is one. */
+int fsp_find(int tag, int *found, int *from, int *length, uint64_t *message)
+{
+    MPI_Message handle;
+    MPI_Status status;
+    TRY(MPI_Improbe(MPI_ANY_SOURCE, tag, world, found, &handle, &status));
+    if (!*found)
+        return MPI_SUCCESS;
+    *from = status.MPI_SOURCE;
+    *message = 0;
+    memcpy(message, &handle, sizeof handle);
+    return MPI_Get_count(&status, MPI_BYTE, length);
+}
+
+/* Begins to receive a message that has been found. */
+int fsp_begin_receive(void *bytes, int length, uint64_t message, uint64_t *under_way)
+{
+    MPI_Message handle;
+    MPI_Request request;
+    memcpy(&handle, &message, sizeof handle);
+    TRY(MPI_Imrecv(bytes, length, MPI_BYTE, &handle, &request));
+    *under_way = 0;
+    memcpy(under_way, &request, sizeof request);
+    return MPI_SUCCESS;
+}
+
+/* Looks whether an operation is done, whose handle is not used after that. */
+int fsp_test(uint64_t *under_way, int *done)
+{
+    MPI_Request request;
+    memcpy(&request, under_way, sizeof request);
+    int code = MPI_Test(&request, done, MPI_STATUS_IGNORE);
+    memcpy(under_way, &request, sizeof request);
+    return code;
+}
+
+/* Receives all messages that have arrived and that nobody has found. */
+int fsp_discard(void)
+{
+    MPI_Message handle;
+    MPI_Status status;
+    int found, length;
+    for (;;) {
+        TRY(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &found, &handle, &status));
+        if (!found)
+            return MPI_SUCCESS;
+        TRY(MPI_Get_count(&status, MPI_BYTE, &length));
+        void *bytes = malloc(length > 0 ? length : 1);
+        if (bytes == NULL)
+            return MPI_ERR_NO_MEM;
+        int code = MPI_Mrecv(bytes, length, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+        free(bytes);
+        TRY(code);
+    }
 }
 
 /* Memory shared by the processes of this host, all of it allocated by the first of them. */

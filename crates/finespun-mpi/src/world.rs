@@ -58,6 +58,9 @@ pub enum Error {
         /// Its number.
         words: u64,
     },
+    /// The process is ending.
+    #[error("MPI has ended in this process")]
+    Ended,
     /// MPI reports an error.
     #[error("MPI cannot {doing}: {text}")]
     Mpi {
@@ -120,7 +123,7 @@ fn text(write: impl FnOnce(*mut c_char, &mut c_int) -> c_int) -> String {
     String::from_utf8_lossy(&text).trim_end_matches('\0').trim().to_owned()
 }
 
-fn check(code: c_int, doing: &'static str) -> Result<(), Error> {
+pub(crate) fn check(code: c_int, doing: &'static str) -> Result<(), Error> {
     if code == 0 {
         return Ok(());
     }
@@ -129,7 +132,7 @@ fn check(code: c_int, doing: &'static str) -> Result<(), Error> {
     Err(Error::Mpi { doing, text })
 }
 
-fn count(number: usize) -> c_int {
+pub(crate) fn count(number: usize) -> c_int {
     c_int::try_from(number).expect("MPI counts to 2^31")
 }
 

@@ -381,7 +381,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Ends the thread.
+    /// Ends the thread and the wire.
     pub(super) fn end(&self) {
         // Relaxed: only ends a loop.
         self.ended.store(true, Ordering::Relaxed);
@@ -389,6 +389,7 @@ impl Carrier {
             // Only a defect of the library would make it panic.
             let _ = thread.join();
         }
+        lock(&self.inner).wire.end();
     }
 }
 

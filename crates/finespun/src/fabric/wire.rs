@@ -152,6 +152,9 @@ pub(crate) trait Wire: Send {
     /// # Errors
     /// A text, if the wire has failed.
     fn receive(&mut self) -> Result<Option<(usize, Vec<u8>)>, String>;
+
+    /// Nothing is sent or received any more, here or elsewhere: bundles that are under way are dropped.
+    fn end(&mut self) {}
 }
 
 /// A wire between the parts of a runtime that are all in one process: for tests.

@@ -357,10 +357,10 @@ impl Builder {
         }
         let settings = postcard::to_allocvec(&self).map_err(|error| Error::Processes(error.to_string()))?;
         let shape = Shape { processes: place.size, workers, rank: 0 };
-        host::meet(place.size).map_err(Error::Processes)?;
+        host::meet(place).map_err(Error::Processes)?;
         let bytes = shape.segment_bytes();
         let memory = host::memory(bytes).map_err(|reason| Error::SharedMemory { bytes, reason })?;
-        let (remote, joined) = host::build(shape, settings, &memory).map_err(Error::Processes)?;
+        let (remote, joined) = host::build(shape, settings, memory.as_ref()).map_err(Error::Processes)?;
         let mut runtime = self.build_part(Some(joined))?;
         runtime.remote = Some(remote);
         Ok(runtime)

@@ -37,11 +37,12 @@ pub const FABRICS: &[&str] = &[
     #[cfg(feature = "simulation")]
     "cluster",
 ];
-/// Fabrics for programs with objects: these, and two processes.
+/// Fabrics for programs with objects: these, and two processes of one host, or of two.
 #[cfg(feature = "objects")]
 const FABRICS_OF_NODES: &[&str] = &[
     "threads",
     "processes",
+    "hosts",
     #[cfg(feature = "simulation")]
     "cluster",
 ];
@@ -49,8 +50,8 @@ const FABRICS_OF_NODES: &[&str] = &[
 /// Sets the fabric.
 fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
     #[cfg(feature = "objects")]
-    if fabric == "processes" {
-        return builder.processes(2);
+    if fabric == "processes" || fabric == "hosts" {
+        return builder.processes(2).carried(fabric == "hosts");
     }
     #[cfg(feature = "simulation")]
     if fabric != "threads" {

@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::io;
+#[cfg(feature = "mpi")]
+use std::net::TcpListener;
 use std::os::fd::AsRawFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, OnceLock, Weak};
@@ -13,7 +15,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 use rustix::process::{Resource, getrlimit};
 
-use super::{ARRIVAL, Command, Counts, Reply, address, map, own_user, read_from, write_to};
+use finespun_mpi::launcher::Launched;
+
+use super::stream::Stream;
+use super::{
+    ARRIVAL, Command, Counts, Reply, Secret, address, far, map, own_memory, own_user, read_from, wire, write_to,
+};
 use crate::atomics::lock_std as lock;
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Cluster, Joined, Shape, join};
@@ -21,9 +28,14 @@ use crate::frame::budget;
 use crate::message::identity;
 use crate::observe::Stats;
 
+/// Time that a program of the network has to say that it is one of the others.
+const GREETING: Duration = Duration::from_secs(5);
+
 /// The connections of the first process to the others, in their order.
 struct Others {
-    streams: Vec<UnixStream>,
+    /// Whether the processes share no memory.
+    far: bool,
+    streams: Vec<Stream>,
     replies: Vec<Receiver<Reply>>,
     next: u32,
 }
@@ -34,7 +46,7 @@ static OTHERS: OnceLock<Result<Mutex<Others>, String>> = OnceLock::new();
 /// The id of the process that leads. A fork has another id.
 static LEADER: OnceLock<u32> = OnceLock::new();
 /// Streams for [`Command::End`]: another thread may use those in [`OTHERS`] at the time.
-static ENDS: Mutex<Vec<UnixStream>> = Mutex::new(Vec::new());
+static ENDS: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 /// Set when the first process begins to end the others.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -52,32 +64,75 @@ pub(crate) struct Remote {
 }
 
 /// Connects the first process with the others.
-fn lead(size: usize) -> Result<Mutex<Others>, String> {
+fn lead(place: &Launched) -> Result<Mutex<Others>, String> {
     // Only this thread sets it.
     if LEADER.set(std::process::id()).is_ok() {
         // SAFETY: the function neither unwinds nor calls `exit`.
         unsafe { libc::atexit(end_others) };
     }
-    let others = await_others(size);
+    let others = listen(place).and_then(|(listener, secret)| await_others(&listener, &secret, place.size));
     if others.is_err() {
         end(1, None);
     }
     others.map(Mutex::new)
 }
 
-/// Waits until all others have connected.
-fn await_others(size: usize) -> Result<Others, String> {
+/// A socket at which the others connect.
+enum Listener {
+    Unix(UnixListener),
+    #[cfg(feature = "mpi")]
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    /// Returns the next connection, if there is one. Over a socket of this host, with the id of the other process.
+    fn accept(&self) -> io::Result<(Stream, Option<u32>)> {
+        match self {
+            Listener::Unix(listener) => {
+                let (stream, _) = listener.accept()?;
+                let pid = own_user(&stream)?;
+                Ok((Stream::Unix(stream), Some(pid)))
+            }
+            #[cfg(feature = "mpi")]
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok((Stream::Tcp(stream), None))
+            }
+        }
+    }
+}
+
+/// Listens for the others. Returns what they must know.
+fn listen(place: &Launched) -> Result<(Listener, Secret), String> {
+    let failed = |error: io::Error| format!("this process cannot listen for the others: {error}");
+    if far(place)? {
+        #[cfg(feature = "mpi")]
+        {
+            let (listener, meeting) = super::far::listen(place)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            return Ok((Listener::Tcp(listener), meeting.secret));
+        }
+        #[cfg(not(feature = "mpi"))]
+        unreachable!("refused by `place`");
+    }
     let listener = UnixListener::bind_addr(&address()?).map_err(|error| {
         format!("this process cannot listen for the others ({error}): is another first process of this job running?")
     })?;
-    listener.set_nonblocking(true).map_err(|error| format!("this process cannot listen for the others: {error}"))?;
-    let mut others: Vec<Option<(UnixStream, Receiver<Reply>)>> = (0..size).map(|_| None).collect();
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok((Listener::Unix(listener), Secret::default()))
+}
+
+/// Waits until all others have connected.
+fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Others, String> {
+    let mut others: Vec<Option<(Stream, Receiver<Reply>)>> = (0..size).map(|_| None).collect();
     let start = Instant::now();
     while let Some(missing) = others.iter().skip(1).position(Option::is_none) {
         if let Some(died) = DIED.get() {
             return Err(died.to_string());
         }
-        let Ok((stream, _)) = listener.accept() else {
+        // Any user may connect.
+        let Ok((stream, pid)) = listener.accept() else {
             if start.elapsed() > ARRIVAL {
                 let missing = missing + 1;
                 return Err(format!(
@@ -87,16 +142,14 @@ fn await_others(size: usize) -> Result<Others, String> {
             thread::sleep(Duration::from_millis(1));
             continue;
         };
-        // Any user may connect.
-        let Ok(pid) = own_user(&stream) else { continue };
-        let (rank, replies) = greet(&stream, pid, size)?;
+        let Some((rank, replies)) = greet(&stream, pid, secret, size)? else { continue };
         match others.get_mut(rank) {
             Some(place @ None) => *place = Some((stream, replies)),
             _ => return Err(format!("two processes say that they are process {rank}")),
         }
     }
     let (streams, replies): (_, Vec<_>) = others.into_iter().flatten().unzip();
-    let others = Others { streams, replies, next: 0 };
+    let others = Others { far: secret != &Secret::default(), streams, replies, next: 0 };
     for (at, reply) in others.replies().into_iter().enumerate() {
         if !matches!(reply?, Reply::Executes { build } if build == identity::build()) {
             let rank = at + 1;
@@ -108,30 +161,38 @@ fn await_others(size: usize) -> Result<Others, String> {
     Ok(others)
 }
 
-/// Returns the rank of a process that has connected, and its replies.
-fn greet(stream: &UnixStream, pid: u32, size: usize) -> Result<(usize, Receiver<Reply>), String> {
+/// Returns the rank of a process that has connected, and its replies; `None` if it does not know the secret.
+fn greet(
+    stream: &Stream,
+    pid: Option<u32>,
+    secret: &Secret,
+    size: usize,
+) -> Result<Option<(usize, Receiver<Reply>)>, String> {
     let failed = |error: io::Error| format!("this process cannot listen to the others: {error}");
-    stream.set_nonblocking(false).map_err(failed)?;
-    stream.set_read_timeout(Some(ARRIVAL)).map_err(failed)?;
-    let rank = match read_from(stream) {
-        Ok(Reply::Arrived { rank: rank @ 1.. }) => rank,
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+    stream.wait(Some(if pid.is_some() { ARRIVAL } else { GREETING })).map_err(failed)?;
+    let (rank, pid) = match (read_from(stream), pid) {
+        (Ok(Reply::Arrived { rank: rank @ 1.., pid, secret: said }), _) if said == *secret => (rank, pid),
+        // Any program of the network may connect.
+        (_, None) => return Ok(None),
+        (Err(error), Some(pid)) if error.kind() == io::ErrorKind::UnexpectedEof => {
             return Err(format!("a process (pid {pid}) has died while it connected to this one"));
         }
-        _ => return Err(format!("a process (pid {pid}) that is none of this program has connected to this one")),
+        (_, Some(pid)) => {
+            return Err(format!("a process (pid {pid}) that is none of this program has connected to this one"));
+        }
     };
-    stream.set_read_timeout(None).map_err(failed)?;
+    stream.wait(None).map_err(failed)?;
     // Ended like the others if it is refused.
     lock(&ENDS).push(stream.try_clone().map_err(failed)?);
     let (stream, (sender, replies)) = (stream.try_clone().map_err(failed)?, channel());
     let process = ProcessDied { rank, processes: size, pid };
     let hear = move || pass_on(process, &stream, &sender);
     thread::Builder::new().name(format!("finespun-process-{rank}")).spawn(hear).map_err(failed)?;
-    Ok((rank, replies))
+    Ok(Some((rank, replies)))
 }
 
 /// Passes on the replies of a process, until it dies.
-fn pass_on(process: ProcessDied, stream: &UnixStream, to: &Sender<Reply>) {
+fn pass_on(process: ProcessDied, stream: &Stream, to: &Sender<Reply>) {
     while let Ok(reply) = read_from(stream) {
         if to.send(reply).is_err() {
             return;
@@ -158,6 +219,10 @@ extern "C" fn end_others() {
     if own_process() {
         ENDING.store(true, Ordering::Relaxed);
         end(i32::from(DIED.get().is_some()), None);
+        #[cfg(feature = "mpi")]
+        if DIED.get().is_none() {
+            super::far::end();
+        }
     }
 }
 
@@ -170,19 +235,22 @@ fn own_process() -> bool {
 ///
 /// # Errors
 /// If a process does not arrive, or has died.
-pub(crate) fn meet(size: usize) -> Result<(), String> {
-    OTHERS.get_or_init(|| lead(size)).as_ref().map(|_| ()).map_err(String::clone)?;
+pub(crate) fn meet(place: &Launched) -> Result<(), String> {
+    OTHERS.get_or_init(|| lead(place)).as_ref().map(|_| ()).map_err(String::clone)?;
     if !own_process() {
         return Err("this process is a fork of the first process: build the runtime there".to_owned());
     }
     Ok(())
 }
 
-/// Makes memory that the processes can share.
+/// Makes memory that the processes can share, if they do. The others have been [met](meet).
 ///
 /// # Errors
 /// The reason, if there is too little.
-pub(crate) fn memory(bytes: usize) -> Result<File, String> {
+pub(crate) fn memory(bytes: usize) -> Result<Option<File>, String> {
+    if others().is_some_and(|others| lock(others).far) {
+        return Ok(None);
+    }
     // The system could end processes instead of refusing.
     let most = budget::share();
     if bytes > most {
@@ -195,7 +263,7 @@ pub(crate) fn memory(bytes: usize) -> Result<File, String> {
     let refused = |error: rustix::io::Errno| format!("the system refuses them ({error})");
     let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(refused)?);
     fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(refused)?;
-    Ok(memory)
+    Ok(Some(memory))
 }
 
 /// In the first process: builds the parts of a runtime in all others, and joins it. The others have been
@@ -203,15 +271,15 @@ pub(crate) fn memory(bytes: usize) -> Result<File, String> {
 ///
 /// # Errors
 /// If a process has died or cannot build its part.
-pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: &File) -> Result<(Remote, Joined), String> {
+pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: Option<&File>) -> Result<(Remote, Joined), String> {
     let Some(others) = others() else { unreachable!("the processes have met") };
     let mut others = lock(others);
     let Shape { processes: size, workers, .. } = shape;
     let bytes = shape.segment_bytes();
-    let segment = map(memory, bytes)?;
+    let segment = memory.map_or_else(|| own_memory(bytes), |memory| map(memory, bytes))?;
     let runtime = others.next;
     others.next += 1;
-    let path = format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd());
+    let path = memory.map(|memory| format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd()));
     let command = Command::Build { runtime, settings, shape: (size, workers), memory: path, bytes };
     let replies = others.ask(&command).into_iter().collect::<Result<Vec<_>, _>>()?;
     drop(others);
@@ -225,7 +293,7 @@ pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: &File) -> Result<(R
             _ => return Err(format!("process {} gives a wrong answer", at + 1)),
         }
     }
-    let joined = join(shape, &segment, None);
+    let joined = join(shape, &segment, wire(runtime, memory.is_none()));
     let mut parts = lock(&PARTS);
     parts.retain(|part| part.strong_count() > 0);
     parts.push(joined.0.me.clone());

@@ -1,33 +1,39 @@
-//! The processes that a launcher has started on this host, and what they do for each runtime of the first process.
+//! The processes that a launcher has started, and what they do for each runtime of the first process.
 //!
-//! The first process ([`lead`]) listens on a socket in the abstract name space, so that no file is left behind; the others
-//! connect to it, each for its life. When the first process builds a runtime, it makes the memory that the processes
+//! The first process ([`lead`]) listens on a socket in the abstract name space, so that no file is left behind, or, if they
+//! share no memory, in the network (`far`); the others connect to it, each for its life. When the first process builds a runtime, it makes the memory that the processes
 //! share, and has the others build their parts with the same settings; when it drops the runtime, they drop theirs; when
 //! it ends, they end. The other processes do nothing else ([`serve`]).
 //!
 //! A process whose connection ends without a word has died. If it was the first one, the others end. Otherwise the first
 //! process ends its runs with an error, and the other processes at once.
 
+#[cfg(feature = "mpi")]
+mod far;
 mod lead;
 mod serve;
+mod stream;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
+use std::process::exit;
 use std::sync::Arc;
 use std::time::Duration;
 
 use finespun_mpi::launcher::{Launched, job, launched, on_this_host};
-use memmap2::MmapRaw;
+use memmap2::{MmapOptions, MmapRaw};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::cancel::runs::ProcessDied;
 use crate::fabric::placed::Segment;
+use crate::fabric::wire::Wire;
 use crate::observe::{CacheChoice, Stats};
 pub(crate) use lead::{Remote, build, meet, memory};
 pub(crate) use serve::serve;
+use stream::Stream;
 
 /// Time that a process waits for the others to build their first runtime.
 const ARRIVAL: Duration = Duration::from_secs(60);
@@ -35,11 +41,14 @@ const ARRIVAL: Duration = Duration::from_secs(60);
 /// Bytes that a command or reply may have.
 const LONGEST: usize = 1 << 20;
 
+/// What only the processes of one job know. All zeros if only they can connect.
+type Secret = [u8; 16];
+
 /// From the first process to the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
-    /// Build a part of a runtime with these settings, over a memory of the first process.
-    Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), memory: String, bytes: usize },
+    /// Build a part of a runtime with these settings, over a memory of the first process. With none, each process has memory of its own.
+    Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), memory: Option<String>, bytes: usize },
     /// Tell the counters of the part of a runtime.
     Count { runtime: u32 },
     /// Drop the part of a runtime.
@@ -53,6 +62,8 @@ enum Command {
 enum Reply {
     Arrived {
         rank: usize,
+        pid: u32,
+        secret: Secret,
     },
     /// The number of the program's build, which takes some time to find.
     Executes {
@@ -76,27 +87,64 @@ pub(crate) struct Counts {
 /// Returns the place of this process among several; `None` if it is alone.
 ///
 /// # Errors
-/// If processes are on other hosts.
+/// If processes share no memory, and this build cannot carry their messages.
 pub(crate) fn place() -> Result<Option<Launched>, String> {
     let Some(place) = launched().filter(|place| place.size > 1) else { return Ok(None) };
-    match on_this_host() {
-        Some(here) if here != place.size => Err(format!(
-            "{} has started {} processes, but {here} of them on this host: a runtime has its processes on one host, so start \
-             all of them there",
-            place.by, place.size
+    if cfg!(not(feature = "mpi")) && far(&place)? {
+        return Err(format!(
+            "{} has started {} processes, {}: a program built without the feature `mpi` has its processes on one host; build it with              that feature, or start all of them there",
+            place.by,
+            place.size,
+            on_this_host()
+                .map_or("which share no memory".to_owned(), |here| format!("but {here} of them on this host"))
+        ));
+    }
+    Ok(Some(place))
+}
+
+/// Returns whether processes share no memory: they are on several hosts, or the user says so.
+///
+/// # Errors
+/// If the user says something else.
+fn far(place: &Launched) -> Result<bool, String> {
+    const SHARE: &str = "FINESPUN_MPI_SHM";
+    match std::env::var(SHARE).as_deref() {
+        Ok("off") => Ok(true),
+        Ok("on") | Err(_) => Ok(on_this_host().is_some_and(|here| here != place.size)),
+        Ok(other) => Err(format!(
+            "{SHARE}={other} is neither on nor off: whether processes of one host share memory (default: on)"
         )),
-        _ => Ok(Some(place)),
     }
 }
 
-fn write_to(mut stream: &UnixStream, value: &impl Serialize) -> io::Result<()> {
+/// Returns the wire of a runtime whose processes share no memory.
+fn wire(runtime: u32, far: bool) -> Option<Box<dyn Wire>> {
+    #[cfg(feature = "mpi")]
+    if far {
+        return far::wire(runtime);
+    }
+    let _ = (runtime, far);
+    None
+}
+
+/// Ends this process, in order if no other has died.
+fn end_process(code: i32, died: bool) -> ! {
+    #[cfg(feature = "mpi")]
+    if !died {
+        far::end();
+    }
+    let _ = died;
+    exit(code)
+}
+
+fn write_to(mut stream: &Stream, value: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_allocvec(value).map_err(io::Error::other)?;
     let mut message = (bytes.len() as u64).to_le_bytes().to_vec();
     message.extend(bytes);
     stream.write_all(&message)
 }
 
-fn read_from<T: DeserializeOwned>(mut stream: &UnixStream) -> io::Result<T> {
+fn read_from<T: DeserializeOwned>(mut stream: &Stream) -> io::Result<T> {
     let mut length = [0; 8];
     stream.read_exact(&mut length)?;
     let length = usize::try_from(u64::from_le_bytes(length)).ok().filter(|&length| length <= LONGEST);
@@ -129,5 +177,15 @@ fn map(file: &File, bytes: usize) -> Result<Arc<Segment>, String> {
     let (base, len) = (map.as_mut_ptr(), map.len());
     // SAFETY: the map has as many bytes from its beginning on, for as long as it lives, and they are zero at first, since
     // the file is.
+    Ok(Arc::new(unsafe { Segment::of(base, len, Box::new(map)) }))
+}
+
+/// Returns memory that this process shares with no other.
+fn own_memory(bytes: usize) -> Result<Arc<Segment>, String> {
+    // Most of it is for links between other processes, and never used.
+    let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon();
+    let mut map = map.map_err(|error| format!("{bytes} bytes of memory cannot be mapped: {error}"))?;
+    let (base, len) = (map.as_mut_ptr(), map.len());
+    // SAFETY: the map has as many bytes from its beginning on, for as long as it lives, and they are zero at first.
     Ok(Arc::new(unsafe { Segment::of(base, len, Box::new(map)) }))
 }

@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
-use std::process::exit;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -14,9 +14,14 @@ use std::time::{Duration, Instant};
 
 use finespun_mpi::launcher::Launched;
 
-use super::{ARRIVAL, Command, Counts, Reply, address, map, own_user, read_from, write_to};
+use super::stream::Stream;
+use super::{
+    ARRIVAL, Command, Counts, Reply, Secret, address, end_process, far, map, own_memory, own_user, read_from, wire,
+    write_to,
+};
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Joined, Shape, join};
+use crate::fabric::placed::Segment;
 use crate::message::identity;
 
 /// Time that the first process has to end this one after a request to terminate.
@@ -41,11 +46,11 @@ pub(crate) fn serve<R>(
     }
     let failed = |error: io::Error| format!("this process cannot serve process 0: {error}");
     leave_signals_to_the_first().map_err(failed)?;
-    let (stream, pid) = connect()?;
+    let (stream, pid, secret) = connect(place)?;
     let rank = place.rank;
     let first = ProcessDied { rank: 0, processes: place.size, pid };
     let (sender, commands) = channel();
-    write_to(&stream, &Reply::Arrived { rank }).map_err(|_| first.to_string())?;
+    write_to(&stream, &Reply::Arrived { rank, pid: std::process::id(), secret }).map_err(|_| first.to_string())?;
     let reader = stream.try_clone().map_err(failed)?;
     let read = move || read_commands(&reader, rank, first, &sender);
     thread::Builder::new().name("finespun-first".to_owned()).spawn(read).map_err(failed)?;
@@ -57,10 +62,11 @@ pub(crate) fn serve<R>(
             Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
             Ok(Command::Drop { runtime }) => Reply::Dropped(parts.remove(&runtime).map_or(0, &end)),
             Ok(Command::Build { runtime, settings, shape: (processes, workers), memory, bytes }) => {
-                let file = OpenOptions::new().read(true).write(true).open(&memory);
-                let file = file.map_err(|error| format!("the memory of process 0 cannot be opened: {error}"));
-                let built = file.and_then(|file| map(&file, bytes)).and_then(|segment| {
-                    parts.insert(runtime, build(&settings, join(Shape { processes, workers, rank }, &segment, None))?);
+                let wire = wire(runtime, memory.is_none());
+                let segment = memory.map_or_else(|| own_memory(bytes), |path| open(&path, bytes));
+                let built = segment.and_then(|segment| {
+                    let shape = Shape { processes, workers, rank };
+                    parts.insert(runtime, build(&settings, join(shape, &segment, wire))?);
                     Ok(())
                 });
                 Reply::Built(built)
@@ -75,13 +81,25 @@ pub(crate) fn serve<R>(
     }
 }
 
-/// Connects to the first process. Returns its id, too.
-fn connect() -> Result<(UnixStream, u32), String> {
+/// Maps the memory of the first process.
+fn open(path: &str, bytes: usize) -> Result<Arc<Segment>, String> {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    map(&file.map_err(|error| format!("the memory of process 0 cannot be opened: {error}"))?, bytes)
+}
+
+/// Connects to the first process. Returns its id, too, and what it wants to hear.
+fn connect(place: &Launched) -> Result<(Stream, u32, Secret), String> {
+    if far(place)? {
+        #[cfg(feature = "mpi")]
+        return super::far::connect(place).map(|(stream, meeting)| (stream, meeting.pid, meeting.secret));
+        #[cfg(not(feature = "mpi"))]
+        unreachable!("refused by `place`");
+    }
     let address = address()?;
     let start = Instant::now();
     loop {
         match UnixStream::connect_addr(&address).and_then(|stream| own_user(&stream).map(|pid| (stream, pid))) {
-            Ok(connected) => return Ok(connected),
+            Ok((stream, pid)) => return Ok((Stream::Unix(stream), pid, Secret::default())),
             Err(error) if start.elapsed() > ARRIVAL => {
                 return Err(format!(
                     "process 0 has not built its runtime within {ARRIVAL:?} ({error}): all processes must execute the same program"
@@ -94,16 +112,16 @@ fn connect() -> Result<(UnixStream, u32), String> {
 
 /// Passes on the commands of the first process, until it ends this one, or has died. Not the thread that serves, which may
 /// wait for the first process while it builds or drops a part.
-fn read_commands(stream: &UnixStream, rank: usize, first: ProcessDied, to: &Sender<Command>) {
+fn read_commands(stream: &Stream, rank: usize, first: ProcessDied, to: &Sender<Command>) {
     let end = |died| -> ! {
         // The launcher may have closed the stream.
         let _ = writeln!(io::stderr(), "finespun: {died}; process {rank} ends, too");
-        exit(1);
+        end_process(1, true);
     };
     loop {
         match read_from(stream) {
             Ok(Command::End { died: Some(died), .. }) => end(died),
-            Ok(Command::End { code, died: None }) => exit(code),
+            Ok(Command::End { code, died: None }) => end_process(code, false),
             Ok(command) => drop(to.send(command)),
             Err(_) => end(first),
         }

@@ -1,0 +1,164 @@
+//! Messages between the processes of a [`World`], by any thread, without waiting: what carries a runtime's messages
+//! between hosts.
+
+use std::mem::ManuallyDrop;
+use std::sync::{PoisonError, RwLock};
+
+use crate::shim;
+use crate::world::{Error, World, check, count};
+
+/// A world that threads share, until it ends.
+///
+/// MPI asks that the thread which has started it ends it. MPICH and Open MPI allow any thread to.
+#[derive(Debug)]
+pub struct Exchange {
+    rank: usize,
+    size: usize,
+    /// Locked for reading during each call of MPI.
+    ended: RwLock<bool>,
+}
+
+impl From<World> for Exchange {
+    fn from(world: World) -> Exchange {
+        // Ended by `end`.
+        let world = ManuallyDrop::new(world);
+        Exchange { rank: world.rank(), size: world.size(), ended: RwLock::new(false) }
+    }
+}
+
+impl Exchange {
+    /// Returns the number of this process, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Returns the number of processes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// # Errors
+    /// [`Error::Ended`], and those of `call`.
+    fn call<R>(&self, call: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        let ended = self.ended.read().unwrap_or_else(PoisonError::into_inner);
+        if *ended { Err(Error::Ended) } else { call() }
+    }
+
+    /// Copies the bytes of process `from` to all others, whose bytes must be as many. All processes must call this, and it
+    /// waits for `from`.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    pub fn broadcast(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        self.call(|| {
+            // SAFETY: MPI reads or writes the bytes during the call.
+            let code = unsafe { shim::fsp_broadcast(bytes.as_mut_ptr().cast(), count(bytes.len()), count(from)) };
+            check(code, "tell the other processes")
+        })
+    }
+
+    /// Begins to send a message to process `to`.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    ///
+    /// # Panics
+    /// If the message has 2^31 bytes or more.
+    pub fn begin_send(&self, to: usize, tag: u16, bytes: Vec<u8>) -> Result<UnderWay, Error> {
+        let mut request = 0;
+        self.call(|| {
+            let (at, length) = (bytes.as_ptr().cast(), count(bytes.len()));
+            // SAFETY: the bytes stay where they are until MPI is done: see `UnderWay`.
+            check(
+                unsafe { shim::fsp_begin_send(at, length, count(to), tag.into(), &raw mut request) },
+                "send a message",
+            )
+        })?;
+        Ok(UnderWay { process: to, bytes: ManuallyDrop::new(bytes), request, done: false })
+    }
+
+    /// Begins to receive the next message with this tag, if one has arrived.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    pub fn begin_receive(&self, tag: u16) -> Result<Option<UnderWay>, Error> {
+        const DOING: &str = "receive a message";
+        self.call(|| {
+            let ([mut found, mut from, mut length], mut message, mut request) = ([0; 3], 0, 0);
+            check(shim::fsp_find(tag.into(), &mut found, &mut from, &mut length, &mut message), DOING)?;
+            if found == 0 {
+                return Ok(None);
+            }
+            let mut bytes = vec![0; length as usize];
+            // SAFETY: there is room for the message, and the bytes stay where they are until MPI is done: see `UnderWay`.
+            let code = unsafe { shim::fsp_begin_receive(bytes.as_mut_ptr().cast(), length, message, &raw mut request) };
+            check(code, DOING)?;
+            Ok(Some(UnderWay { process: from as usize, bytes: ManuallyDrop::new(bytes), request, done: false }))
+        })
+    }
+
+    /// Returns whether MPI is done with a message. After that, it is not asked again.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    pub fn is_done(&self, message: &mut UnderWay) -> Result<bool, Error> {
+        if message.done {
+            return Ok(true);
+        }
+        self.call(|| {
+            let mut done = 0;
+            // SAFETY: the request is under way.
+            check(unsafe { shim::fsp_test(&raw mut message.request, &raw mut done) }, "finish a message")?;
+            message.done = done != 0;
+            Ok(message.done)
+        })
+    }
+
+    /// Ends MPI, which waits for the other processes: all must call this. Messages that nobody has received are lost.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`].
+    pub fn end(&self) -> Result<(), Error> {
+        let mut ended = self.ended.write().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *ended, true) {
+            return Ok(());
+        }
+        // Some MPIs complain of messages that are left, and MPICH over TCP may end only when all processes end at a time.
+        check(shim::fsp_discard(), "discard messages")?;
+        check(shim::fsp_barrier(), "wait for the other processes")?;
+        check(shim::fsp_finish(), "end")
+    }
+}
+
+/// A message that is being sent or received.
+#[derive(Debug)]
+pub struct UnderWay {
+    process: usize,
+    /// MPI uses the bytes until `done`.
+    bytes: ManuallyDrop<Vec<u8>>,
+    request: u64,
+    done: bool,
+}
+
+impl UnderWay {
+    /// Returns the other process, and the bytes of a message that [is done](Exchange::is_done).
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn into_message(mut self) -> (usize, Vec<u8>) {
+        assert!(self.done, "the message is under way");
+        self.done = false;
+        // SAFETY: not used afterwards: the destructor does not drop the bytes of a message that is not done.
+        (self.process, unsafe { ManuallyDrop::take(&mut self.bytes) })
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // MPI may still use the bytes of other messages, which are never freed.
+        if self.done {
+            // SAFETY: the bytes are not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.bytes) };
+        }
+    }
+}
