@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::{FromRawFd, RawFd};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::launcher::{Launcher, launched};
 use crate::shim;
@@ -23,15 +23,24 @@ pub struct Exchange {
     ended: RwLock<bool>,
 }
 
-impl From<World> for Exchange {
-    fn from(world: World) -> Exchange {
-        // Ended by `end`.
-        let world = ManuallyDrop::new(world);
-        Exchange { rank: world.rank(), size: world.size(), library: world.library(), ended: RwLock::new(false) }
-    }
-}
+static SHARED: OnceLock<Exchange> = OnceLock::new();
 
 impl Exchange {
+    /// Lets all threads of the process use a world, which is never dropped: [`end`](Exchange::end) ends it.
+    pub fn lend(world: &ManuallyDrop<World>) -> &'static Exchange {
+        SHARED.get_or_init(|| Exchange {
+            rank: world.rank(),
+            size: world.size(),
+            library: world.library(),
+            ended: RwLock::new(false),
+        })
+    }
+
+    /// Returns what the process has [lent](Exchange::lend).
+    pub fn lent() -> Option<&'static Exchange> {
+        SHARED.get()
+    }
+
     /// Returns the number of this process, from 0.
     pub fn rank(&self) -> usize {
         self.rank

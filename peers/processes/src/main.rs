@@ -3,9 +3,12 @@
 //! `mpirun -n 8 processes --hotspot MESSAGES`: all processes but the first send it MESSAGES messages of 96 bytes each, while
 //! it computes for a millisecond between polls. Prints the time, and the most memory that a process has used.
 //!
+//! With `FINESPUN_MPI_SHM=off`, Finespun's messages take the way that they take between hosts: over MPI.
+//!
 //! Rounds of all rows, one after the other, so that all see the same state of the machine. While a row of MPI runs, the
 //! workers of Finespun are parked. The first process prints the least and the median.
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -15,6 +18,7 @@ use finespun::everywhere;
 use finespun::prelude::*;
 use finespun::runtime::Fabric;
 use finespun::tasks::quiesce;
+use finespun_mpi::exchange::Exchange;
 use finespun_mpi::world::{BURST, Error, Words, World};
 
 const ROUNDS: usize = 9;
@@ -63,6 +67,23 @@ async fn one_way(times: u64) -> Duration {
     time
 }
 
+#[task]
+async fn one_call(total: Ref<Total>) -> u64 {
+    total.add(1).await
+}
+
+/// Calls the other process `times` times, eight calls at once.
+#[task]
+async fn eight_calls(times: u64) -> Duration {
+    let total: Ref<Total> = on(1).create_with(Total, 0).await;
+    let begun = Instant::now();
+    for _ in 0..times / 8 {
+        join_all((0..8).map(|_| one_call(total))).await;
+    }
+    assert_eq!(total.add(0).await, times / 8 * 8, "the sum of all calls");
+    begun.elapsed() * 8
+}
+
 /// A task for each call of a recursion that does nothing else.
 #[task(portable)]
 async fn tree(n: u32) -> u64 {
@@ -88,10 +109,11 @@ struct Row {
     measure: fn(&Pair<'_>) -> Result<f64, Error>,
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     Row { what: "a cache line, there and back", millions: false, measure: line },
     Row { what: "MPI send and receive, 8 bytes, there and back", millions: false, measure: send_and_receive },
     Row { what: "Finespun call, 8 bytes, with answer", millions: false, measure: call },
+    Row { what: "Finespun, 8 such calls at once", millions: false, measure: eight },
     Row { what: "MPI Isend and Irecv, 16 bytes, one way", millions: true, measure: burst },
     Row { what: "Finespun call, 16 bytes, one way", millions: true, measure: post },
     Row { what: "Finespun fork and join, with two portable calls", millions: false, measure: fork },
@@ -109,10 +131,14 @@ fn main() -> ExitCode {
         _ => return refuse("usage: mpirun -n 2 processes [--quick]"),
     };
     let world = match World::start(0) {
-        Ok(world) if world.size() == 2 && world.host_size() == 2 => world,
+        Ok(world) if world.size() == 2 && world.host_size() == 2 => ManuallyDrop::new(world),
         Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes"),
         Err(error) => return refuse(&error.to_string()),
     };
+    let far = std::env::var("FINESPUN_MPI_SHM").is_ok_and(|shared| shared == "off");
+    if far {
+        Exchange::lend(&world);
+    }
     let first = world.rank() == 0;
     let build = || Runtime::builder().fabric(Fabric::Processes).workers(1).build();
     let runtime = if first {
@@ -125,11 +151,13 @@ fn main() -> ExitCode {
         thread::spawn(move || build().map(drop));
         None
     };
-    if let Err(error) = measure(&world, &runtime, quick) {
+    if let Err(error) = measure(&world, &runtime, quick, far) {
         eprintln!("processes: process {}: {error}", world.rank());
         world.abort(1);
     }
-    drop(world);
+    if !far {
+        drop(ManuallyDrop::into_inner(world));
+    }
     if !first {
         loop {
             thread::park();
@@ -218,8 +246,14 @@ fn refuse(text: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool) -> Result<(), Error> {
-    let times = if quick { 500 } else { 50_000 };
+fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool, far: bool) -> Result<(), Error> {
+    let times = if quick {
+        500
+    } else if far {
+        5_000
+    } else {
+        50_000
+    };
     let pair = Pair { world, shared: world.share(APART * 2)?, runtime: runtime.as_ref(), times };
     let mut found = ROWS.map(|_| Vec::new());
     for _ in 0..if quick { 1 } else { ROUNDS } {
@@ -231,7 +265,8 @@ fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool) -> R
         }
     }
     if world.rank() == 0 {
-        println!("two processes of one host, {}, {} rounds\n", world.library(), found[0].len());
+        let way = if far { " that share no memory" } else { "" };
+        println!("two processes of one host{way}, {}, {} rounds\n", world.library(), found[0].len());
         println!("{:<48} {:>8} {:>8}", "", "best", "median");
         for (row, mut found) in ROWS.iter().zip(found) {
             found.sort_by(f64::total_cmp);
@@ -266,6 +301,11 @@ fn run<T: Task<Output = Duration> + Send + 'static>(pair: &Pair<'_>, task: T) ->
 
 fn call(pair: &Pair<'_>) -> Result<f64, Error> {
     run(pair, calls(pair.times))
+}
+
+/// In nanoseconds for all eight.
+fn eight(pair: &Pair<'_>) -> Result<f64, Error> {
+    run(pair, eight_calls(pair.times))
 }
 
 fn post(pair: &Pair<'_>) -> Result<f64, Error> {

@@ -33,8 +33,6 @@ use crate::sched::peers::Peers;
 
 /// Bundles that may be under way from one process to another.
 const WINDOW: u32 = 4;
-/// Bundles that one pass receives at most.
-const ARRIVALS: usize = 16;
 /// Time between two passes of workers that have frames to run.
 const BETWEEN: Duration = Duration::from_micros(5);
 /// Time after which changes of the workers' sleep are told again.
@@ -166,16 +164,25 @@ impl Carrier {
     }
 
     fn exchange(&self, cluster: &Cluster, inner: &mut Inner) -> Result<bool, String> {
-        let mut some = false;
-        for _ in 0..ARRIVALS {
-            let Some((from, bundle)) = inner.wire.receive()? else { break };
-            some = true;
-            self.unpack(cluster, inner, from, &bundle);
-        }
         self.deliver_rest(cluster, inner);
         self.forward(cluster, inner);
         self.tell(cluster, inner);
-        if self.outgoing.take_loaded() || inner.behind || some {
+        // First, since a look for arrivals may take longer.
+        let mut some = self.send_all(inner)?;
+        // One, since whoever passes may wait for it. The next pass looks for more.
+        if let Some((from, bundle)) = inner.wire.receive()? {
+            some = true;
+            self.unpack(cluster, inner, from, &bundle);
+            inner.behind = true;
+            // Relaxed: a hint.
+            self.last.store(0, Ordering::Relaxed);
+        }
+        Ok(some)
+    }
+
+    fn send_all(&self, inner: &mut Inner) -> Result<bool, String> {
+        let mut some = false;
+        if self.outgoing.take_loaded() || inner.behind {
             inner.behind = false;
             for to in self.others() {
                 some |= self.send(inner, to)?;
@@ -395,8 +402,8 @@ impl Carrier {
 
 const STACK: usize = 1 << 18;
 
-/// Time between two passes of the carrier's thread: shortly after something has been sent or received, some time
-/// later, and after a longer time.
+/// Time between two passes of the carrier's thread: shortly after it has sent or received something; some time later, or
+/// while workers pass; and after a longer time.
 const PAUSES: [(u32, Duration); 2] = [(200, Duration::from_micros(50)), (5000, Duration::from_micros(200))];
 const LONG_PAUSE: Duration = Duration::from_millis(1);
 
@@ -410,9 +417,11 @@ fn carry(cluster: &Weak<Cluster>) {
         if carrier.ended.load(Ordering::Relaxed) {
             return;
         }
-        quiet = if carrier.is_due() && !carrier.pass(&cluster) { quiet.saturating_add(1) } else { 0 };
+        let due = carrier.is_due();
+        quiet = if due && !carrier.pass(&cluster) { quiet.saturating_add(1) } else { 0 };
         drop(cluster);
-        let pause = PAUSES.iter().find(|(until, _)| quiet < *until).map_or(LONG_PAUSE, |(_, pause)| *pause);
+        let pause = PAUSES.iter().find(|(until, _)| due && quiet < *until);
+        let pause = pause.or(PAUSES.last().filter(|_| !due)).map_or(LONG_PAUSE, |(_, pause)| *pause);
         std::thread::sleep(pause);
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
+use std::mem::ManuallyDrop;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use finespun_mpi::exchange::{Exchange, UnderWay};
@@ -28,8 +28,6 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// Tags of messages, by runtime. Fewer than MPI has at least.
 const TAGS: u32 = 32_000;
 
-static EXCHANGE: OnceLock<Exchange> = OnceLock::new();
-
 /// Where the first process listens.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Meeting {
@@ -48,8 +46,14 @@ fn start(place: &Launched) -> Result<&'static Exchange, String> {
                 .to_owned(),
         );
     }
-    let world = World::start(identity::build().into()).map_err(|error| error.to_string())?;
-    let exchange = EXCHANGE.get_or_init(|| Exchange::from(world));
+    // The program may use MPI, too.
+    let exchange = match Exchange::lent() {
+        Some(exchange) => exchange,
+        None => {
+            let world = World::start(identity::build().into()).map_err(|error| error.to_string())?;
+            Exchange::lend(&ManuallyDrop::new(world))
+        }
+    };
     if (exchange.rank(), exchange.size()) != (place.rank, place.size) {
         return Err(format!(
             "{} says that this is process {} of {}, and MPI that it is {} of {}",
@@ -106,7 +110,7 @@ pub(super) fn connect(place: &Launched) -> Result<(Stream, Meeting), String> {
 
 /// Returns the wire of a runtime.
 pub(super) fn wire(runtime: u32) -> Option<Box<dyn Wire>> {
-    let exchange = EXCHANGE.get()?;
+    let exchange = Exchange::lent()?;
     let tag = (runtime % TAGS) as u16;
     let wire = MpiWire { exchange, tag, sent: Vec::new(), arriving: VecDeque::new(), ends: 0, ended: false };
     Some(Box::new(wire))
@@ -114,7 +118,7 @@ pub(super) fn wire(runtime: u32) -> Option<Box<dyn Wire>> {
 
 /// Ends MPI, if it has been started, together with all other processes.
 pub(super) fn end() {
-    if let Some(exchange) = EXCHANGE.get() {
+    if let Some(exchange) = Exchange::lent() {
         // The process ends anyway.
         let _ = exchange.end();
     }

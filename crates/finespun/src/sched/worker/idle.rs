@@ -75,6 +75,8 @@ impl Worker<'_> {
         let spin = match &self.team.peers {
             None if self.team.workers.len() == 1 => return false,
             None => SPIN,
+            // Requests to other hosts are messages: first waits for what is under way.
+            Some(peers) if peers.carries() && self.look(SPIN_FAR) => return true,
             Some(peers) if peers.carries() => SPIN_FAR,
             Some(_) => SPIN_WITH_PEERS,
         };
