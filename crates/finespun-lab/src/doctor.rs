@@ -194,18 +194,18 @@ fn pinning(works: Option<bool>) -> Finding {
     }
 }
 
-/// MPI, which only the floors of messages between processes need.
+/// MPI, which only processes on several hosts need.
 fn mpi(wrapper: Option<PathBuf>, launched: Option<Launched>) -> Finding {
     if let Some(Launched { by, rank, size: size @ 2.. }) = launched {
         let detail = format!("process {rank} of {size} that {by} has started");
         return Finding::note("mpi", detail, "start finespun without it: a run uses one process");
     }
     match wrapper {
-        Some(path) => Finding::ok("mpi", format!("{} (builds finespun-floors)", path.display())),
+        Some(path) => Finding::ok("mpi", format!("{} (builds the feature mpi, for several hosts)", path.display())),
         None => Finding::note(
             "mpi",
-            "no mpicc on the search path (builds finespun-floors)",
-            "apt-get install libmpich-dev mpich, or libopenmpi-dev openmpi-bin, if you measure messages between processes",
+            "no mpicc on the search path (builds the feature mpi, for several hosts)",
+            "apt-get install libmpich-dev mpich, or libopenmpi-dev openmpi-bin, if processes are to be on several hosts",
         ),
     }
 }

@@ -82,7 +82,7 @@ impl Exchange {
         let mut request = 0;
         self.call(|| {
             let (at, length) = (bytes.as_ptr().cast(), count(bytes.len()));
-            // SAFETY: the bytes stay where they are until MPI is done: see `UnderWay`.
+            // SAFETY: the bytes stay until MPI is done: see `UnderWay`.
             check(
                 unsafe { shim::fsp_begin_send(at, length, count(to), tag.into(), &raw mut request) },
                 "send a message",
@@ -128,7 +128,8 @@ impl Exchange {
         })
     }
 
-    /// Ends the use of MPI, which waits for the other processes: all must call this, and then end. Messages that nobody has received are lost.
+    /// Ends the use of MPI, after waiting for the other processes: all must call this, and then end. Messages that have not been
+    /// received are lost.
     ///
     /// # Errors
     /// [`Error::Mpi`].

@@ -133,6 +133,8 @@
 //! | `objects` | [`object`], [`Ref`], [`Array`], [`istructure`], [`mapped`], and the messages between nodes |
 //! | `pinning` | [`Builder::pin`], which binds workers to cores |
 //! | `simulation` | simulated machines ([`simulation`]); not a default feature |
+//! | `processes` | several processes of one host: `Fabric::Processes`; not a default feature |
+//! | `mpi` | several processes of several hosts; needs MPI; not a default feature |
 //!
 //! # What it promises
 //!

@@ -1,13 +1,13 @@
 //! The messages of a process whose runtime has processes on other hosts.
 //!
-//! Each process has the whole net of the runtime in memory of its own: rings, bells, and the workers' states. The carrier
-//! stands there for all workers of the other processes:
+//! Each process has the whole net of the runtime in its own memory: rings, bells, the workers' states. There the carrier
+//! represents the workers of the other processes:
 //!
 //! - what its own workers send to them waits in [`Outgoing`]; the carrier sends it in bundles over a [`Wire`];
 //! - messages that arrive, it puts into the rings of its own workers, as their senders would;
 //! - requests for frames and nudges of remote workers find the carrier's copies of their states (`frame/front.rs`), and are
 //!   repeated where the workers are;
-//! - whether workers sleep is told to all other processes when it changes, so that processes beg where work is.
+//! - when a worker falls asleep or wakes, the carrier tells the other processes, which beg only where work is.
 //!
 //! A pass of the carrier does all this once. Workers that look for messages do it, at most one at a time; while they are
 //! busy or parked, a thread of the carrier's own does, from time to time.
@@ -35,10 +35,10 @@ use crate::sched::peers::Peers;
 const WINDOW: u32 = 4;
 /// Time between two passes of workers that have frames to run.
 const BETWEEN: Duration = Duration::from_micros(5);
-/// Time after which changes of the workers' sleep are told again.
+/// The least time between two messages about the workers' sleep.
 const TELL: Duration = Duration::from_micros(100);
 
-/// Kinds of entries beside those of `fabric/wire.rs`. All bundles from `to` have been delivered at `from`, up to this number of them.
+/// More kinds of entries than those of `fabric/wire.rs`. Process `from` has delivered `to` bundles of the receiver.
 const ACKNOWLEDGED: u32 = 2;
 /// The bytes say of each worker of the sending process whether it sleeps.
 const STATES: u32 = 3;
@@ -71,19 +71,19 @@ struct Inner {
     workers: Vec<Option<Link>>,
     teams: Vec<Option<Link>>,
     lines: Vec<Line>,
-    /// Requests for frames of own workers to remote ones: who has been asked, and who asks.
+    /// Requests of own workers for frames: the remote worker, and the own one.
     asked: Vec<(u32, u32)>,
-    /// Requests of remote workers to own ones.
+    /// Requests of remote workers: the own worker, and the remote one.
     asking: Vec<(u32, u32)>,
-    /// Whether each own worker slept when the others were told last.
+    /// By own worker: its sleep, as the other processes know it.
     told: Vec<u8>,
     told_at: Instant,
-    /// Whether more is to be sent than the last pass could.
+    /// Whether the last pass has left something to send or to deliver.
     behind: bool,
     failed: bool,
 }
 
-/// What has been exchanged with one process: numbers of bundles, from 0 on again after 2^32.
+/// Numbers of bundles to and from one process. They wrap around.
 #[derive(Clone, Copy, Default)]
 struct Line {
     sent: u32,
@@ -169,7 +169,7 @@ impl Carrier {
         self.tell(cluster, inner);
         // First, since a look for arrivals may take longer.
         let mut some = self.send_all(inner)?;
-        // One, since whoever passes may wait for it. The next pass looks for more.
+        // One: the caller may wait for it. The next pass looks for more.
         if let Some((from, bundle)) = inner.wire.receive()? {
             some = true;
             self.unpack(cluster, inner, from, &bundle);
@@ -238,9 +238,8 @@ impl Carrier {
             let front = || cluster.places.of(to).front();
             match entry.kind {
                 OF_WORKERS if between_workers => {
-                    if deliver(inner.workers[from].as_ref(), to, bytes) {
-                        cluster.bells.wake_for_ticket(to);
-                    }
+                    deliver(inner.workers[from].as_ref(), to, bytes);
+                    cluster.bells.wake_for_ticket(to);
                 }
                 OF_TEAMS if from == process && to == self.shape.rank => {
                     deliver(inner.teams[from].as_ref(), to, bytes);
@@ -367,12 +366,12 @@ impl Carrier {
     }
 }
 
-/// Delivers a message as its sender would. Returns whether its beginning is in the ring.
-fn deliver(from: Option<&Link>, to: usize, bytes: &[u8]) -> bool {
-    let Some(from) = from else { return false };
+/// Delivers a message as its sender would.
+fn deliver(from: Option<&Link>, to: usize, bytes: &[u8]) {
+    let Some(from) = from else { return };
     let mut message = buffers::take();
     message.extend_from_slice(bytes);
-    from.send(to, message)
+    let _begun = from.send(to, message);
 }
 
 /// The carrier's thread.

@@ -50,11 +50,11 @@ impl Entry {
     }
 }
 
-/// Kinds of entries that are messages of [`links`](super::processes::links): those of workers, and those of teams.
+/// Kinds of entries: messages of a worker's [`Link`](super::processes::Link), and messages of a team's.
 pub(crate) const OF_WORKERS: u32 = 0;
 pub(crate) const OF_TEAMS: u32 = 1;
 
-/// What waits to be sent to other processes, for each of them.
+/// By process: the entries of its next bundle.
 pub(crate) struct Outgoing {
     waiting: Box<[Mutex<Vec<u8>>]>,
     /// Set when something begins to wait.
@@ -82,7 +82,7 @@ impl Outgoing {
         entry.append_to(&mut waiting);
         waiting.extend_from_slice(bytes);
         drop(waiting);
-        // Relaxed: a hint. Whoever looks later finds the entry under the lock.
+        // Relaxed: a hint. A later look finds the entry under the lock.
         self.loaded.store(true, Ordering::Relaxed);
         true
     }
@@ -91,12 +91,6 @@ impl Outgoing {
     pub(crate) fn take_loaded(&self) -> bool {
         // Relaxed, both: a hint.
         self.loaded.load(Ordering::Relaxed) && self.loaded.swap(false, Ordering::Relaxed)
-    }
-
-    /// Returns whether something may wait.
-    pub(crate) fn is_loaded(&self) -> bool {
-        // Relaxed: a hint.
-        self.loaded.load(Ordering::Relaxed)
     }
 
     /// Moves what waits for `process` to the end of `bundle`. Returns whether that is anything.
@@ -161,8 +155,11 @@ pub(crate) trait Wire: Send {
 pub(crate) struct LocalWire {
     rank: usize,
     /// By receiver.
-    queues: Arc<[Mutex<VecDeque<(usize, Vec<u8>)>>]>,
+    queues: Arc<[Mutex<Arrived>]>,
 }
+
+/// Bundles, with their senders.
+type Arrived = VecDeque<(usize, Vec<u8>)>;
 
 impl LocalWire {
     /// Returns the ends of a wire between so many processes.

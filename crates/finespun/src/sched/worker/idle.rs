@@ -91,8 +91,14 @@ impl Worker<'_> {
     /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
     /// whether it handled or sent a message, or the inbox has a frame.
     pub(super) fn listen(&self) -> bool {
-        // What is carried takes longer: see `look`.
-        if !self.talks.get() || self.team.peers.as_ref().is_some_and(|peers| peers.carries()) {
+        self.talks.get() && self.listen_now()
+    }
+
+    /// Out of line, so that the loop that runs frames keeps its registers.
+    #[inline(never)]
+    fn listen_now(&self) -> bool {
+        // What is carried takes longer: see `look_around`.
+        if self.team.peers.as_ref().is_some_and(|peers| peers.carries()) {
             return false;
         }
         if let Some(simulator) = self.simulator {
