@@ -7,8 +7,10 @@
 //! Not a test harness: each process must do the same in the same order. With `FINESPUN_OTHER_BUILD` set, the last process
 //! claims to be another program, and all must notice.
 
+use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;
 
+use finespun_mpi::exchange::Exchange;
 use finespun_mpi::launcher::launched;
 use finespun_mpi::world::{Error, World};
 
@@ -35,9 +37,52 @@ fn main() {
         eprintln!("process {rank}: {error}");
         world.abort(1);
     }
+    let world = ManuallyDrop::new(world);
+    if let Err(error) = without_waiting(Exchange::lend(&world)) {
+        eprintln!("process {rank}: {error}");
+        world.abort(1);
+    }
     if rank == 0 {
         println!("{size} processes, {}: ok", world.library());
     }
+}
+
+/// Each process sends all others messages, of which some are long, and receives theirs in order. Then all end.
+fn without_waiting(exchange: &Exchange) -> Result<(), Error> {
+    const EACH: usize = 60;
+    let (rank, size) = (exchange.rank(), exchange.size());
+    let mut said = [rank as u8 + 1];
+    exchange.broadcast(0, &mut said)?;
+    assert_eq!(said, [1], "what process 0 says");
+    let message = |from: usize, number: usize| {
+        let length = if number.is_multiple_of(20) { 300_000 } else { number };
+        vec![(from * EACH + number) as u8; length]
+    };
+    let (mut sent, mut arriving, mut received) = (Vec::new(), Vec::new(), vec![0; size]);
+    for number in 0..EACH {
+        for to in (0..size).filter(|to| *to != rank) {
+            sent.push(exchange.begin_send(to, TAG, message(rank, number))?);
+        }
+    }
+    while !sent.is_empty() || received.iter().sum::<usize>() < EACH * (size - 1) {
+        arriving.extend(exchange.begin_receive(TAG)?);
+        while let Some(first) = arriving.first_mut() {
+            if !exchange.is_done(first)? {
+                break;
+            }
+            let (from, bytes) = arriving.remove(0).into_message();
+            assert!(bytes == message(from, received[from]), "message {} of process {from}", received[from]);
+            received[from] += 1;
+        }
+        if let Some(last) = sent.last_mut()
+            && exchange.is_done(last)?
+        {
+            sent.pop();
+        }
+    }
+    exchange.end()?;
+    assert!(matches!(exchange.begin_receive(TAG), Err(Error::Ended)), "MPI has ended");
+    exchange.end()
 }
 
 /// Messages along a ring of processes, long and short.

@@ -48,7 +48,7 @@ const ASK: u32 = 4;
 const TAKE_BACK: u32 = 5;
 /// Worker `from` has answered `to`, or does not run.
 const ANSWERED: u32 = 6;
-/// Worker `to` is to handle its messages.
+/// Asks worker `to` to handle its messages.
 const NUDGE: u32 = 7;
 
 /// The carrier of one process.

@@ -7,7 +7,7 @@
 //! What arrives is not trusted: a message that makes no sense here is dropped.
 //!
 //! [`runs`] begins and ends runs in all processes, [`groups`] groups, and [`deadlocks`] finds out that the runtime rests.
-//! This file has what these share: it joins the processes, and exchanges and dispatches their messages.
+//! If the processes share no memory, [`carrier`] carries all messages. This file has what these share: it joins the processes, and exchanges and dispatches their messages.
 
 mod begging;
 mod bells;
@@ -20,7 +20,7 @@ pub(crate) mod host;
 mod rest;
 mod runs;
 
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError, Weak};
 use std::time::Duration;
@@ -237,7 +237,8 @@ impl Cluster {
         let wait = move || {
             std::thread::sleep(PATIENCE);
             if me.upgrade().is_some_and(|cluster| !cluster.is_cut_off()) {
-                eprintln!("finespun: {reason}");
+                // The launcher may have closed the stream.
+                let _ = writeln!(io::stderr(), "finespun: {reason}");
                 std::process::exit(1);
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! A [`Fabric`] is one worker's endpoint. In [`threads`], the workers are threads of this process, and messages are in
 //! memory that they all share. In [`processes`], they are the workers of several processes, and messages are bytes in
-//! memory that the processes share. In `simulated`, they are the workers of a simulated machine, without shared memory,
+//! memory that the processes share; or, between hosts, in bundles over a [`wire`]. In `simulated`, they are the workers of a simulated machine, without shared memory,
 //! and messages arrive in virtual time. No code outside this module relies on either: everything that crosses workers goes
 //! through the trait.
 //!

@@ -69,8 +69,8 @@ pub enum Fabric {
     /// [`Builder::workers`] is for each process. Without a launcher, as `Threads`.
     ///
     /// Processes of one host share memory, by which a call with its answer takes less than a microsecond. Those on several
-    /// hosts need the feature `mpi`: then MPI carries all messages, which takes about 1.6 times as long as two messages of
-    /// MPI; messages that are sent while earlier ones are under way travel together. The variable `FINESPUN_MPI_SHM=off`
+    /// hosts need the feature `mpi`: then MPI carries all messages, 1.5 to 1.9 times as long for a call as for two messages
+    /// of MPI; messages that are sent while earlier ones are under way travel together. The variable `FINESPUN_MPI_SHM=off`
     /// makes processes of one host do the same.
     ///
     /// The program runs in the first process only. In the others, [`Builder::build`] does not return: there the process
