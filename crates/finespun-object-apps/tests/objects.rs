@@ -7,18 +7,18 @@ use finespun::testing::*;
 use finespun_object_apps::densemm::Form;
 use finespun_object_apps::{Sparse, cg, densemm, em3d, hopfield, mdforce, sor, sparsemm};
 
-#[path = "../../finespun/tests/common/pairwise.rs"]
-mod pairwise;
+#[path = "../../finespun/tests/common/cases.rs"]
+mod cases;
 
 const NODES: [usize; 4] = [8, 1, 2, 4];
 const FORMS: [em3d::Form; 3] = [em3d::Form::Pull, em3d::Form::Push, em3d::Form::Forward];
 
 /// Checks on runtimes with several nodes, workers and transports, with and without encoded messages, and with every
-/// n-th primitive blocking; the combinations are chosen by `pairwise`.
+/// n-th primitive blocking; the combinations are chosen by `cases`.
 fn every_runtime(check: impl Fn(&Runtime, &str)) {
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
     const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
-    for [n, nodes, transport, workers, encode] in pairwise::cases([BLOCK.len(), NODES.len(), TRANSPORTS.len(), 2, 2]) {
+    for [n, nodes, transport, workers, encode] in cases::cases([BLOCK.len(), NODES.len(), TRANSPORTS.len(), 2, 2]) {
         let (n, nodes, transport) = (BLOCK[n], NODES[nodes], TRANSPORTS[transport]);
         let (workers, encode) = (2 - workers, encode == 1);
         let builder = Runtime::builder().workers(workers).nodes(nodes).transport(transport);
@@ -155,8 +155,8 @@ fn array_answers_match_the_known_values() {
     let product = densemm::plain(128);
     let update = hopfield::Update::Sequential;
     let patterns = hopfield::Problem { neurons: 256, patterns: 16, seed: 1, turned: 32, update, sweeps: 100 };
-    let cases = [NODES.len(), TRANSPORTS.len(), BLOCK.len(), CACHES.len(), 2, 2];
-    for [nodes, transport, n, form, workers, encode] in pairwise::pairwise(cases) {
+    let settings = [NODES.len(), TRANSPORTS.len(), BLOCK.len(), CACHES.len(), 2, 2];
+    for [nodes, transport, n, form, workers, encode] in cases::pairs(settings) {
         let (nodes, transport, n, form) = (NODES[nodes], TRANSPORTS[transport], BLOCK[n], CACHES[form]);
         let builder = Runtime::builder().workers(2 - workers).nodes(nodes).transport(transport);
         let runtime = builder.encode(encode == 1).block_every(n).build().expect("a runtime");

@@ -70,6 +70,15 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
+/// Explores `model` with at most this number of preemptions in an execution, which models with more than two threads need:
+/// without a bound, some take minutes. `LOOM_MAX_PREEMPTIONS` overrides it.
+#[cfg(all(test, loom))]
+pub(crate) fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.check(model);
+}
+
 /// Number of attempts of [`lock`] before it blocks.
 const TRIES: usize = 1000;
 

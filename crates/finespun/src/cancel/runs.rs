@@ -447,16 +447,13 @@ impl Run {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, thread};
+    use crate::atomics::{Arc, explore, thread};
 
     /// A task outside the run cancels it; the root, which has sent a one-way message, ends; a worker handles the
     /// message.
     #[test]
     fn a_run_ends_after_its_messages() {
-        let mut builder = loom::model::Builder::new();
-        // All interleavings take seven minutes.
-        builder.preemption_bound.get_or_insert(2);
-        builder.check(|| {
+        explore(2, || {
             let run = Arc::new(Run::new(0, 1, false));
             let cancel = |run: &Run| drop(run.cancel(1, 0, || run.mark_cancelled(), || true));
             let outside = Arc::clone(&run);

@@ -127,8 +127,7 @@ impl Tallies {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, Mutex, UnsafeCell, lock, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, Mutex, UnsafeCell, explore, lock, thread};
 
     /// A computation of two workers that run closures, and the waiter for its end.
     struct Model {
@@ -190,9 +189,7 @@ mod models {
 
     #[test]
     fn a_computation_ends_once_after_its_last_closure() {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(|| {
+        explore(3, || {
             let model = Model::new();
             // The body has posted the first closure, and counts as a session of worker 0.
             model.post(0, 0);

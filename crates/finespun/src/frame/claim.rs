@@ -110,8 +110,7 @@ impl<'a> Claim<'a> {
 mod models {
     use super::super::slot::{Completed, Registered, Slot, Status};
     use super::*;
-    use crate::atomics::{Arc, UnsafeCell, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, UnsafeCell, explore, thread};
     use std::ptr::{self, NonNull};
 
     /// A leaf, and the join count of the frame that waits for it.
@@ -235,12 +234,6 @@ mod models {
         }
     }
 
-    fn explore(model: impl Fn() + Sync + Send + 'static) {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(model);
-    }
-
     fn sweeper(leaf: &Arc<Leaf>) -> thread::JoinHandle<bool> {
         let leaf = Arc::clone(leaf);
         thread::spawn(move || leaf.cancel())
@@ -262,7 +255,7 @@ mod models {
     }
 
     fn completed_by_one_side(claim: u32) {
-        explore(move || {
+        explore(3, move || {
             let leaf = Leaf::new(claim);
             let (sweeper, holder) = (sweeper(&leaf), holder(&leaf));
             leaf.wait();
@@ -274,7 +267,7 @@ mod models {
     /// The body of `suspend` panicked: its task dropped the child before the wait could begin.
     #[test]
     fn a_leaf_with_a_dropped_child_is_freed_by_its_completer() {
-        explore(|| {
+        explore(3, || {
             let leaf = Leaf::new(OPEN);
             let (sweeper, holder) = (sweeper(&leaf), holder(&leaf));
             if !leaf.slot.detach() {
@@ -287,7 +280,7 @@ mod models {
 
     #[test]
     fn a_protected_leaf_is_not_cancelled() {
-        explore(|| {
+        explore(3, || {
             let leaf = Leaf::new(PROTECTED);
             let (sweeper, holder) = (sweeper(&leaf), holder(&leaf));
             leaf.wait();
@@ -300,7 +293,7 @@ mod models {
     /// Three cancellations, the last after the leaf has been freed: at most one succeeds.
     #[test]
     fn a_leaf_is_cancelled_once() {
-        explore(|| {
+        explore(3, || {
             let leaf = Leaf::new(OPEN);
             let holder = holder(&leaf);
             leaf.wait();

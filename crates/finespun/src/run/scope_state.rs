@@ -107,8 +107,7 @@ static UNKNOWN: Origin = Origin::here("");
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, explore, thread};
 
     /// A state, the notes that tasks in its scopes write, and the number of scopes that have ended. An end is the
     /// number of its run.
@@ -140,15 +139,9 @@ mod models {
         }
     }
 
-    fn explore(model: impl Fn() + Sync + Send + 'static) {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(model);
-    }
-
     #[test]
     fn a_scope_ends_once_after_all_its_tasks() {
-        explore(|| {
+        explore(3, || {
             let scopes = Scopes::new();
             let end = |scopes: &Scopes, end: Option<u32>| {
                 if let Some(run) = end {
@@ -180,7 +173,7 @@ mod models {
     /// A task spawns in a stale scope, while the scope ends and another scope reuses its state.
     #[test]
     fn a_concurrent_spawn_enters_the_scope_or_is_refused() {
-        explore(|| {
+        explore(3, || {
             let scopes = Scopes::new();
             let generation = scopes.state.begin(1);
             /// Ends the scope: sees the note of its task, and reuses the state.

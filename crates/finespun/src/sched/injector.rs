@@ -69,7 +69,7 @@ mod models {
     use std::ptr::NonNull;
 
     use super::*;
-    use crate::atomics::{Arc, thread};
+    use crate::atomics::{Arc, explore, thread};
     use crate::cancel::runs::Run;
     use crate::sched::park::{Idle, Prepared, Wake};
 
@@ -126,9 +126,7 @@ mod models {
 
     #[test]
     fn frames_are_taken_once_and_in_order() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(|| {
+        explore(3, || {
             let injector = Arc::new(Injector::new());
             let takers = [(); 2].map(|()| {
                 let injector = Arc::clone(&injector);

@@ -53,7 +53,7 @@ impl MessagesSent {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, thread};
+    use crate::atomics::{Arc, explore, thread};
 
     struct Team {
         sent: MessagesSent,
@@ -63,7 +63,7 @@ mod models {
 
     /// Runs a sender, a receiver and a canceller. If `announced`, another worker announces too.
     fn model(announced: bool) {
-        loom::model(move || {
+        explore(3, move || {
             let (sent, cancelled, message) = (MessagesSent::new(), AtomicBool::new(false), AtomicBool::new(false));
             let team = Arc::new(Team { sent, cancelled, message });
             let of = || Arc::clone(&team);

@@ -133,14 +133,12 @@ impl Gate {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, AtomicUsize, thread};
+    use crate::atomics::{Arc, AtomicUsize, explore, thread};
 
     /// Two threads queue an item each, and ring. The simulation takes the items of the rings that it returns.
     #[test]
     fn what_a_thread_queues_within_the_gate_is_found_by_its_ring() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound.get_or_insert(2);
-        builder.check(|| {
+        explore(2, || {
             let shared = Arc::new((Gate::new(), AtomicUsize::new(0), AtomicUsize::new(0)));
             let threads = [0, 1].map(|worker| {
                 let shared = Arc::clone(&shared);

@@ -146,8 +146,7 @@ impl<W: Waiter> WaitQueue<W> {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, AtomicU32, UnsafeCell, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, AtomicU32, UnsafeCell, explore, thread};
     use std::cell::RefCell;
 
     const WAITING: u32 = 0;
@@ -255,12 +254,6 @@ mod models {
             assert_eq!(self.queue.free(), free);
             assert!(self.queue.try_take(free), "no request is left in the queue");
         }
-    }
-
-    fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(preemptions);
-        builder.check(model);
     }
 
     fn acquirer(shared: &Arc<Shared>, permits: usize) -> thread::JoinHandle<()> {

@@ -1,7 +1,7 @@
 //! Helpers shared by the tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-mod pairwise;
+mod cases;
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use finespun::prelude::*;
 use finespun::runtime::Transport;
 use finespun::testing::*;
 
-pub use pairwise::cases;
+pub use cases::cases;
 
 /// Numbers of workers and values of block-every-n. No result may depend on them.
 pub const WORKERS: [usize; 4] = [1, 2, 3, 8];

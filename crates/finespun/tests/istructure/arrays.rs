@@ -6,8 +6,8 @@ use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize};
 
-use crate::CACHES;
 use crate::common::on_any_nodes;
+use crate::{CACHES, with_layouts_and_caches};
 
 /// Number of layouts of [`place`].
 pub const LAYOUTS: usize = 6;
@@ -50,14 +50,10 @@ async fn fibonacci(len: usize, how: usize, cache: Cache) -> u64 {
 
 #[test]
 fn elements_may_be_read_before_they_are_written() {
-    on_any_nodes(|runtime| {
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                assert_eq!(runtime.run(fibonacci(90, how, cache)), 2_880_067_194_370_816_120, "{how} {cache:?}");
-            }
-        }
+    with_layouts_and_caches(|runtime, how, cache| {
+        assert_eq!(runtime.run(fibonacci(90, how, cache)), 2_880_067_194_370_816_120, "{how} {cache:?}");
         for len in 1..4 {
-            assert_eq!(runtime.run(fibonacci(len, 0, Cache::Off)), [1, 1, 2][len - 1]);
+            assert_eq!(runtime.run(fibonacci(len, how, cache)), [1, 1, 2][len - 1], "{how} {cache:?}");
         }
     });
 }

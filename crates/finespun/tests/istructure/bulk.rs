@@ -4,9 +4,9 @@ use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
 use finespun::{everywhere, layout, objects::Replicated};
 
-use crate::CACHES;
 use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
+use crate::with_layouts_and_caches;
 
 #[task]
 async fn put_late(all: IArray<u64>, from: usize, len: usize) {
@@ -43,12 +43,8 @@ async fn ranges(len: usize, how: usize, cache: Cache) -> u64 {
 
 #[test]
 fn ranges_come_in_order() {
-    on_any_nodes(|runtime| {
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                assert_eq!(runtime.run(ranges(40, how, cache)), 3 * 39 * 40 / 2, "{how} {cache:?}");
-            }
-        }
+    with_layouts_and_caches(|runtime, how, cache| {
+        assert_eq!(runtime.run(ranges(40, how, cache)), 3 * 39 * 40 / 2, "{how} {cache:?}");
     });
 }
 

@@ -4,9 +4,8 @@ use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
 use finespun::{everywhere, layout};
 
-use crate::CACHES;
-use crate::arrays::{LAYOUTS, place};
-use crate::common::on_any_nodes;
+use crate::arrays::place;
+use crate::with_layouts_and_caches;
 
 #[task]
 async fn read_all(all: IArray<u64>) -> u64 {
@@ -35,19 +34,15 @@ async fn after(len: usize, how: usize, cache: Cache) -> Counts {
 
 #[test]
 fn every_read_is_counted() {
-    on_any_nodes(|runtime| {
+    with_layouts_and_caches(|runtime, how, cache| {
         let (len, nodes) = (48, runtime.nodes() as u64);
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                let counts = runtime.run(after(len, how, cache));
-                assert_eq!(counts.local + counts.remote, len as u64 * nodes, "{how} {cache:?}: {counts:?}");
-                assert_eq!(counts.local, len as u64);
-                assert!(counts.requests + counts.hits >= counts.remote, "{counts:?}");
-                assert!(counts.deferred <= counts.hits && counts.hits <= counts.remote, "{counts:?}");
-                // Elements that are already written are not forwarded.
-                assert_eq!(counts.forwards, 0);
-            }
-        }
+        let counts = runtime.run(after(len, how, cache));
+        assert_eq!(counts.local + counts.remote, len as u64 * nodes, "{how} {cache:?}: {counts:?}");
+        assert_eq!(counts.local, len as u64);
+        assert!(counts.requests + counts.hits >= counts.remote, "{counts:?}");
+        assert!(counts.deferred <= counts.hits && counts.hits <= counts.remote, "{counts:?}");
+        // Elements that are already written are not forwarded.
+        assert_eq!(counts.forwards, 0);
     });
 }
 

@@ -10,9 +10,9 @@ use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer, ser};
 
-use crate::CACHES;
 use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
+use crate::{CACHES, with_layouts_and_caches};
 
 /// Returns the message of the error that a run ends with.
 pub fn failure<T>(runtime: &Runtime, task: impl Task<Output = T> + Send) -> String
@@ -184,18 +184,11 @@ async fn freed_under_readers(how: usize, cache: Cache) -> u64 {
 
 #[test]
 fn readers_of_a_freed_array_get_an_error() {
-    on_any_nodes(|runtime| {
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                let text = failure(runtime, freed_under_readers(how, cache));
-                // A reader that comes too late finds no array.
-                assert!(
-                    text.contains("was freed while a task waited for it") || text.contains("has been freed"),
-                    "{text}"
-                );
-                assert!(text.contains("element 7") || text.contains("element 12"), "{text}");
-            }
-        }
+    with_layouts_and_caches(|runtime, how, cache| {
+        let text = failure(runtime, freed_under_readers(how, cache));
+        // A reader that comes too late finds no array.
+        assert!(text.contains("was freed while a task waited for it") || text.contains("has been freed"), "{text}");
+        assert!(text.contains("element 7") || text.contains("element 12"), "{text}");
     });
 }
 
@@ -208,16 +201,9 @@ async fn never_put(how: usize, cache: Cache) -> u64 {
 
 #[test]
 fn a_get_that_is_never_satisfied_is_reported() {
-    on_any_nodes(|runtime| {
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                let text = failure(runtime, never_put(how, cache));
-                says(
-                    &text,
-                    &["deadlock", "element 7 of the `IArray<u64>` of 20 elements that was made at ", "errors.rs"],
-                );
-            }
-        }
+    with_layouts_and_caches(|runtime, how, cache| {
+        let text = failure(runtime, never_put(how, cache));
+        says(&text, &["deadlock", "element 7 of the `IArray<u64>` of 20 elements that was made at ", "errors.rs"]);
     });
 }
 

@@ -16,7 +16,13 @@ mod taken;
 mod threads;
 mod values;
 
+use std::cell::Cell;
+
 use finespun::istructure::Cache;
+use finespun::prelude::*;
+
+use arrays::LAYOUTS;
+use common::on_any_nodes;
 
 /// No cache; blocks of one element; a cache that is always too small; one with room for all; one that adapts itself.
 pub const CACHES: [Cache; 5] = [
@@ -26,3 +32,15 @@ pub const CACHES: [Cache; 5] = [
     Cache::On { block: 16, capacity: 1000 },
     Cache::Auto,
 ];
+
+/// Calls `test` with a runtime for each case of [`on_any_nodes`], each with every cache. The layout changes from call to call,
+/// so that each occurs with each cache.
+pub fn with_layouts_and_caches(test: impl Fn(&Runtime, usize, Cache)) {
+    let case = Cell::new(0);
+    on_any_nodes(|runtime| {
+        for (number, cache) in CACHES.into_iter().enumerate() {
+            test(runtime, (case.get() + number) % LAYOUTS, cache);
+        }
+        case.set(case.get() + 1);
+    });
+}

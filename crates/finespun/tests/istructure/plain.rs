@@ -8,9 +8,9 @@ use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::CACHES;
-use crate::arrays::{LAYOUTS, place};
+use crate::arrays::place;
 use crate::common::on_any_nodes;
+use crate::{CACHES, with_layouts_and_caches};
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable)]
 #[repr(C)]
@@ -61,12 +61,8 @@ async fn everybody_reads(how: usize, cache: Cache, plain: bool) -> bool {
 
 #[test]
 fn plain_data_is_not_serialized_by_serde() {
-    on_any_nodes(|runtime| {
-        for how in 0..LAYOUTS {
-            for cache in CACHES {
-                assert!(runtime.run(everybody_reads(how, cache, true)));
-            }
-        }
+    with_layouts_and_caches(|runtime, how, cache| {
+        assert!(runtime.run(everybody_reads(how, cache, true)));
     });
     assert_eq!(WRITTEN.load(Relaxed), 0);
     let runtime = Runtime::builder().workers(1).nodes(2).encode(true).build().unwrap();

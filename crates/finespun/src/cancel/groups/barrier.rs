@@ -200,8 +200,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, explore, thread};
 
     /// A group whose activities are threads. A waiter is the number of its activity.
     struct Group {
@@ -246,16 +245,10 @@ mod models {
         }
     }
 
-    fn explore(model: impl Fn() + Sync + Send + 'static) {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(model);
-    }
-
     /// Two activities arrive and one ends: both waiters are released once, when all three are done.
     #[test]
     fn ending_counts_as_arriving() {
-        explore(|| {
+        explore(3, || {
             let group = Group::new(3);
             let arrive = |activity: usize| {
                 let group = Arc::clone(&group);
@@ -279,7 +272,7 @@ mod models {
     /// Two activities and two phases: the last to arrive in the first phase releases the other, continues and ends.
     #[test]
     fn phases_do_not_mix() {
-        explore(|| {
+        explore(3, || {
             let group = Group::new(2);
             let syncs_and_ends_if_last = |group: &Group, activity: usize| {
                 group.note(activity, 1);

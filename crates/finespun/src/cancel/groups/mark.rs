@@ -129,7 +129,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, thread};
+    use crate::atomics::{Arc, explore, thread};
 
     /// A group and one nested in it.
     struct Two {
@@ -168,7 +168,7 @@ mod models {
     /// A thread that knows of a termination finds the mark, while others look up concurrently.
     #[test]
     fn termination_is_seen_despite_concurrent_lookups() {
-        loom::model(|| {
+        explore(4, || {
             let two = Two::new();
             let others = [0, 1].map(|_| {
                 let two = Arc::clone(&two);

@@ -1,7 +1,7 @@
 //! The queue under loom: its four steps, reused buffers, and several senders.
 
 use super::*;
-use crate::atomics::thread;
+use crate::atomics::{explore, thread};
 
 #[test]
 fn two_senders_race_for_the_tail() {
@@ -28,7 +28,7 @@ fn two_senders_race_for_the_tail() {
 /// A sender that sees the last buffer free reuses all its buffers.
 #[test]
 fn if_the_last_buffer_is_free_all_are() {
-    loom::model(|| {
+    explore(5, || {
         let mut nodes = net::<u64>(2, 2).into_iter();
         let (receiver, sender) = (nodes.next().unwrap(), nodes.next().unwrap());
         let sending = thread::spawn(move || {

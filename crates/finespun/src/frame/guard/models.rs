@@ -1,7 +1,7 @@
 //! Loom models of the guard, including the owner's relaxed check.
 
 use super::{Flags, Guard};
-use crate::atomics::{Arc, UnsafeCell, thread};
+use crate::atomics::{Arc, UnsafeCell, explore, thread};
 
 const LIMIT: usize = 100;
 /// A stack pointer that passes when nothing is requested.
@@ -102,9 +102,7 @@ fn two_requesters() {
 
 #[test]
 fn three_requesters() {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(3);
-    builder.check(|| {
+    explore(3, || {
         let shared = Shared::new();
         let requesters = [
             requester(&shared, 0, Flags::CANCEL),

@@ -97,8 +97,7 @@ impl<B: Block> Returned<B> {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::atomics::{Arc, UnsafeCell, thread};
-    use loom::model::Builder;
+    use crate::atomics::{Arc, UnsafeCell, explore, thread};
 
     /// A block with the other fields of a frame.
     struct Cell {
@@ -196,9 +195,7 @@ mod models {
 
     #[test]
     fn every_block_is_returned_once() {
-        let mut builder = Builder::new();
-        builder.preemption_bound.get_or_insert(3);
-        builder.check(|| {
+        explore(3, || {
             let pool = Pool::new(3);
             let threads = [0, 1].map(|index| {
                 let pool = Arc::clone(&pool);

@@ -2,7 +2,7 @@
 //! and memory that is freed too early or twice, as a data race.
 
 use super::*;
-use crate::atomics::{Arc, AtomicBool, AtomicUsize, UnsafeCell, thread};
+use crate::atomics::{Arc, AtomicBool, AtomicUsize, UnsafeCell, explore, thread};
 
 /// Returns an address that represents a frame; never followed.
 fn frame() -> FrameRef {
@@ -146,14 +146,6 @@ fn a_waiter_is_settled_when_it_is_resumed() {
         let _ = cell.slot.wait(frame());
         completer.join().unwrap();
     });
-}
-
-/// Explores `model` with a bound on preemptions, which models with more than two threads need (`LOOM_MAX_PREEMPTIONS`
-/// overrides it).
-fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(preemptions);
-    builder.check(model);
 }
 
 /// Spawned frames of one run, each waiting for the next, the last for the first: cancellation must break the cycle.

@@ -6,21 +6,10 @@
 //! argues this, and it is not explored here.
 
 use super::{Deque, Steal};
-use crate::atomics::{Arc, UnsafeCell, thread};
-use loom::model::Builder;
+use crate::atomics::{Arc, UnsafeCell, explore, thread};
 use std::ptr::NonNull;
 
 type Item = UnsafeCell<u32>;
-
-/// Explores `model`. Two threads are explored in full; more take a bound on preemptions (`LOOM_MAX_PREEMPTIONS`
-/// overrides it).
-fn explore(threads: usize, model: fn()) {
-    let mut builder = Builder::new();
-    if threads > 2 && builder.preemption_bound.is_none() {
-        builder.preemption_bound = Some(3);
-    }
-    builder.check(model);
-}
 
 fn wrap(value: u32) -> NonNull<Item> {
     NonNull::from(Box::leak(Box::new(UnsafeCell::new(value))))
@@ -86,7 +75,7 @@ fn pop(deque: &Deque<Item>, out: &mut Vec<u32>) -> bool {
 
 #[test]
 fn owner_and_thief_race_for_the_last_item() {
-    explore(2, || {
+    loom::model(|| {
         race(2, 1, 2, 1, |deque, out| {
             push(deque, 0);
             pop(deque, out);
@@ -106,7 +95,7 @@ fn owner_and_two_thieves_race_for_the_last_item() {
 
 #[test]
 fn one_thief_steals_while_the_owner_pushes_and_pops() {
-    explore(2, || {
+    loom::model(|| {
         race(4, 1, 2, 2, |deque, out| {
             push(deque, 0);
             push(deque, 1);
@@ -133,7 +122,7 @@ fn two_thieves_steal_while_the_owner_pushes_and_pops() {
 /// thief gets must be published to it.
 #[test]
 fn an_index_that_is_filled_again_is_published() {
-    explore(2, || {
+    loom::model(|| {
         race(4, 1, 2, 3, |deque, out| {
             push(deque, 0);
             push(deque, 1);
@@ -146,7 +135,7 @@ fn an_index_that_is_filled_again_is_published() {
 /// The owner reuses a slot for a later index, which requires that the theft of the earlier index comes first.
 #[test]
 fn a_slot_is_reused_only_after_the_theft_of_its_item() {
-    explore(2, || {
+    loom::model(|| {
         race(2, 1, 2, 3, |deque, out| {
             push(deque, 0);
             push(deque, 1);
@@ -158,7 +147,7 @@ fn a_slot_is_reused_only_after_the_theft_of_its_item() {
 
 #[test]
 fn the_deque_grows_while_a_thief_steals() {
-    explore(2, || {
+    loom::model(|| {
         race(1, 1, 2, 3, |deque, out| {
             push(deque, 0);
             push(deque, 1);

@@ -4,20 +4,11 @@
 
 use super::{Idle, Prepared, Wake};
 use crate::{
-    atomics::{Arc, AtomicUsize, Ordering, thread},
+    atomics::{Arc, AtomicUsize, Ordering, explore, thread},
     cancel::teams::Externals,
     sched::deque::{Deque, Steal},
 };
-use loom::model::Builder;
 use std::ptr::NonNull;
-
-fn explore(preemptions: Option<usize>, model: fn()) {
-    let mut builder = Builder::new();
-    if builder.preemption_bound.is_none() {
-        builder.preemption_bound = preemptions;
-    }
-    builder.check(model);
-}
 
 /// Workers, and a number of items, each of which any worker may take.
 struct Pool {
@@ -98,7 +89,7 @@ fn start(pool: &Arc<Pool>, worker: usize, total: usize) -> thread::JoinHandle<()
 
 #[test]
 fn one_worker_finds_one_item() {
-    explore(None, || {
+    loom::model(|| {
         let pool = Pool::new(1);
         let worker = start(&pool, 0, 1);
         pool.put();
@@ -109,7 +100,7 @@ fn one_worker_finds_one_item() {
 
 #[test]
 fn one_worker_finds_two_items() {
-    explore(Some(5), || {
+    explore(5, || {
         let pool = Pool::new(1);
         let worker = start(&pool, 0, 2);
         for _ in 0..2 {
@@ -122,7 +113,7 @@ fn one_worker_finds_two_items() {
 
 #[test]
 fn two_workers_find_two_items() {
-    explore(Some(2), || {
+    explore(2, || {
         let pool = Pool::new(2);
         let workers = [start(&pool, 0, 2), start(&pool, 1, 2)];
         for _ in 0..2 {
@@ -137,7 +128,7 @@ fn two_workers_find_two_items() {
 
 #[test]
 fn two_items_at_once_wake_two_workers() {
-    explore(Some(3), || {
+    explore(3, || {
         let pool = Pool::new(2);
         let meeting = Arc::new(AtomicUsize::new(0));
         let workers = [0, 1].map(|worker| {
@@ -163,7 +154,7 @@ fn two_items_at_once_wake_two_workers() {
 /// The item is for worker 0 alone; worker 1 may idle as well.
 #[test]
 fn a_worker_finds_the_item_meant_for_it() {
-    explore(Some(3), || {
+    explore(3, || {
         let pool = Pool::new(2);
         let worker = start(&pool, 0, 1);
         let other = {
@@ -183,7 +174,7 @@ fn a_worker_finds_the_item_meant_for_it() {
 
 #[test]
 fn shutdown_wakes_all() {
-    explore(Some(3), || {
+    explore(3, || {
         let pool = Pool::new(2);
         let workers = [start(&pool, 0, 1), start(&pool, 1, 1)];
         pool.idle.shutdown();
@@ -198,7 +189,7 @@ fn shutdown_wakes_all() {
 /// once, when all items are done.
 #[test]
 fn only_the_last_worker_to_idle_receives_last() {
-    explore(Some(3), || {
+    explore(3, || {
         let pool = Pool::new(2);
         let run = |worker: usize| {
             let pool = pool.clone();
@@ -241,7 +232,7 @@ fn only_the_last_worker_to_idle_receives_last() {
 /// of the Dekker pattern.
 #[test]
 fn an_idle_thief_finds_a_pushed_item() {
-    explore(None, || {
+    loom::model(|| {
         let shared = Arc::new((Deque::<u32>::with_capacity(2), Idle::new(1, None, None)));
         let thief = {
             let shared = shared.clone();
@@ -269,7 +260,7 @@ fn an_idle_thief_finds_a_pushed_item() {
 /// is woken to look again.
 #[test]
 fn the_end_of_the_last_external_wait_is_noticed() {
-    explore(None, || {
+    loom::model(|| {
         let idle = Arc::new(Idle::new(1, None, None));
         let externals = {
             let idle = idle.clone();
@@ -370,7 +361,7 @@ macro_rules! rest {
             /// is pending, and quiescence is found when the last message has been handled, and not before.
             #[test]
             fn quiescence_is_found_when_no_message_is_in_flight() {
-                explore(Some(3), || {
+                explore(3, || {
                     let (handled, rests) = (AtomicUsize::new(0), AtomicUsize::new(0));
                     let senders =
                         Arc::new(Senders { idle: Idle::new(2, None, None), nodes: net(2, 2), handled, rests });
