@@ -23,6 +23,8 @@ pub struct Exchange {
     ended: RwLock<bool>,
 }
 
+const RECEIVING: &str = "receive a message";
+
 static SHARED: OnceLock<Exchange> = OnceLock::new();
 
 impl Exchange {
@@ -88,26 +90,63 @@ impl Exchange {
                 "send a message",
             )
         })?;
-        Ok(UnderWay { process: to, bytes: ManuallyDrop::new(bytes), request, done: false })
+        Ok(UnderWay { process: to, bytes: ManuallyDrop::new(bytes), request, receives: false, done: false })
     }
 
-    /// Begins to receive the next message with this tag, if one has arrived.
+    /// Begins to receive the next message with this tag, of any process: one of at most `room` bytes.
     ///
     /// # Errors
     /// [`Error::Mpi`], [`Error::Ended`].
-    pub fn begin_receive(&self, tag: u16) -> Result<Option<UnderWay>, Error> {
-        const DOING: &str = "receive a message";
+    ///
+    /// # Panics
+    /// If `room` is 2^31 or more.
+    pub fn begin_receive(&self, tag: u16, room: usize) -> Result<UnderWay, Error> {
+        let mut bytes = vec![0; room];
+        let mut request = 0;
         self.call(|| {
-            let ([mut found, mut from, mut length], mut message, mut request) = ([0; 3], 0, 0);
-            check(shim::fsp_find(tag.into(), &mut found, &mut from, &mut length, &mut message), DOING)?;
+            let at = bytes.as_mut_ptr().cast();
+            // SAFETY: there is room, and the bytes stay where they are until MPI is done: see `UnderWay`.
+            check(unsafe { shim::fsp_begin_receive(at, count(room), tag.into(), &raw mut request) }, RECEIVING)
+        })?;
+        Ok(UnderWay { process: 0, bytes: ManuallyDrop::new(bytes), request, receives: true, done: false })
+    }
+
+    /// Begins to receive the next message of process `from` with this tag, of any length, if one has arrived.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    pub fn begin_receive_of(&self, from: usize, tag: u16) -> Result<Option<UnderWay>, Error> {
+        self.call(|| {
+            let ([mut found, mut length], mut message, mut request) = ([0; 2], 0, 0);
+            check(shim::fsp_find(count(from), tag.into(), &mut found, &mut length, &mut message), RECEIVING)?;
             if found == 0 {
                 return Ok(None);
             }
             let mut bytes = vec![0; length as usize];
             // SAFETY: there is room for the message, and the bytes stay where they are until MPI is done: see `UnderWay`.
-            let code = unsafe { shim::fsp_begin_receive(bytes.as_mut_ptr().cast(), length, message, &raw mut request) };
-            check(code, DOING)?;
-            Ok(Some(UnderWay { process: from as usize, bytes: ManuallyDrop::new(bytes), request, done: false }))
+            let code = unsafe { shim::fsp_begin_found(bytes.as_mut_ptr().cast(), length, message, &raw mut request) };
+            check(code, RECEIVING)?;
+            Ok(Some(UnderWay { process: from, bytes: ManuallyDrop::new(bytes), request, receives: true, done: false }))
+        })
+    }
+
+    /// Takes back a receive that is not done, if MPI has not ended. A message that has arrived for it since is lost.
+    ///
+    /// # Errors
+    /// [`Error::Mpi`], [`Error::Ended`].
+    ///
+    /// # Panics
+    /// If it is a message that is being sent.
+    pub fn take_back(&self, mut message: UnderWay) -> Result<(), Error> {
+        assert!(message.receives, "only receives are taken back");
+        if message.done {
+            return Ok(());
+        }
+        self.call(|| {
+            // SAFETY: the request is under way.
+            check(unsafe { shim::fsp_take_back(message.request) }, RECEIVING)?;
+            message.done = true;
+            Ok(())
         })
     }
 
@@ -120,10 +159,16 @@ impl Exchange {
             return Ok(true);
         }
         self.call(|| {
-            let mut done = 0;
+            let (mut done, mut from, mut length) = (0, 0, 0);
+            let (request, receives) = (&raw mut message.request, message.receives.into());
             // SAFETY: the request is under way.
-            check(unsafe { shim::fsp_test(&raw mut message.request, &raw mut done) }, "finish a message")?;
+            let code = unsafe { shim::fsp_test(request, receives, &raw mut done, &raw mut from, &raw mut length) };
+            check(code, "finish a message")?;
             message.done = done != 0;
+            if message.done && message.receives {
+                message.process = from as usize;
+                message.bytes.truncate(length as usize);
+            }
             Ok(message.done)
         })
     }
@@ -175,6 +220,7 @@ pub struct UnderWay {
     /// MPI uses the bytes until `done`.
     bytes: ManuallyDrop<Vec<u8>>,
     request: u64,
+    receives: bool,
     done: bool,
 }
 

@@ -137,22 +137,31 @@ int fsp_begin_send(const void *bytes, int length, int to, int tag, uint64_t *und
     return MPI_SUCCESS;
 }
 
-/* Looks for a message with this tag: its sender and its length, if there is one. */
-int fsp_find(int tag, int *found, int *from, int *length, uint64_t *message)
+/* Begins to receive a message of at most `room` bytes, of any process. */
+int fsp_begin_receive(void *bytes, int room, int tag, uint64_t *under_way)
+{
+    MPI_Request request;
+    TRY(MPI_Irecv(bytes, room, MPI_BYTE, MPI_ANY_SOURCE, tag, world, &request));
+    *under_way = 0;
+    memcpy(under_way, &request, sizeof request);
+    return MPI_SUCCESS;
+}
+
+/* Looks for a message of a process with this tag: its length, if there is one. */
+int fsp_find(int from, int tag, int *found, int *length, uint64_t *message)
 {
     MPI_Message handle;
     MPI_Status status;
-    TRY(MPI_Improbe(MPI_ANY_SOURCE, tag, world, found, &handle, &status));
+    TRY(MPI_Improbe(from, tag, world, found, &handle, &status));
     if (!*found)
         return MPI_SUCCESS;
-    *from = status.MPI_SOURCE;
     *message = 0;
     memcpy(message, &handle, sizeof handle);
     return MPI_Get_count(&status, MPI_BYTE, length);
 }
 
 /* Begins to receive a message that has been found. */
-int fsp_begin_receive(void *bytes, int length, uint64_t message, uint64_t *under_way)
+int fsp_begin_found(void *bytes, int length, uint64_t message, uint64_t *under_way)
 {
     MPI_Message handle;
     MPI_Request request;
@@ -163,14 +172,28 @@ int fsp_begin_receive(void *bytes, int length, uint64_t message, uint64_t *under
     return MPI_SUCCESS;
 }
 
-/* Looks whether an operation is done, whose handle is not used after that. */
-int fsp_test(uint64_t *under_way, int *done)
+/* Looks whether an operation is done, whose handle is not used after that. If it has received a message: the sender, and the
+ * length. */
+int fsp_test(uint64_t *under_way, int receives, int *done, int *from, int *length)
 {
     MPI_Request request;
+    MPI_Status status;
     memcpy(&request, under_way, sizeof request);
-    int code = MPI_Test(&request, done, MPI_STATUS_IGNORE);
+    int code = MPI_Test(&request, done, &status);
     memcpy(under_way, &request, sizeof request);
-    return code;
+    if (code != MPI_SUCCESS || !*done || !receives)
+        return code;
+    *from = status.MPI_SOURCE;
+    return MPI_Get_count(&status, MPI_BYTE, length);
+}
+
+/* Takes back a receive. Afterwards, MPI does not use its bytes. */
+int fsp_take_back(uint64_t under_way)
+{
+    MPI_Request request;
+    memcpy(&request, &under_way, sizeof request);
+    TRY(MPI_Cancel(&request));
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* Receives all messages that have arrived and that nobody has found. */

@@ -18,9 +18,9 @@ unsafe extern "C" {
     pub(crate) safe fn fsp_open(words: u64, window: &mut c_int, memory: &mut *mut c_void) -> c_int;
     pub(crate) safe fn fsp_discard() -> c_int;
     pub(crate) safe fn fsp_find(
+        from: c_int,
         tag: c_int,
         found: &mut c_int,
-        from: &mut c_int,
         length: &mut c_int,
         message: &mut u64,
     ) -> c_int;
@@ -32,8 +32,16 @@ unsafe extern "C" {
         tag: c_int,
         under_way: *mut u64,
     ) -> c_int;
-    pub(crate) fn fsp_begin_receive(bytes: *mut c_void, length: c_int, message: u64, under_way: *mut u64) -> c_int;
-    pub(crate) fn fsp_test(under_way: *mut u64, done: *mut c_int) -> c_int;
+    pub(crate) fn fsp_begin_receive(bytes: *mut c_void, room: c_int, tag: c_int, under_way: *mut u64) -> c_int;
+    pub(crate) fn fsp_begin_found(bytes: *mut c_void, length: c_int, message: u64, under_way: *mut u64) -> c_int;
+    pub(crate) fn fsp_test(
+        under_way: *mut u64,
+        receives: c_int,
+        done: *mut c_int,
+        from: *mut c_int,
+        length: *mut c_int,
+    ) -> c_int;
+    pub(crate) fn fsp_take_back(under_way: u64) -> c_int;
     pub(crate) fn fsp_library(text: *mut c_char, length: *mut c_int) -> c_int;
     pub(crate) fn fsp_error(code: c_int, text: *mut c_char, length: *mut c_int) -> c_int;
     pub(crate) fn fsp_gather_all(own: u64, all: *mut u64) -> c_int;

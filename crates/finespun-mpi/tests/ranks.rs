@@ -10,7 +10,7 @@
 use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;
 
-use finespun_mpi::exchange::Exchange;
+use finespun_mpi::exchange::{Exchange, UnderWay};
 use finespun_mpi::launcher::launched;
 use finespun_mpi::world::{Error, World};
 
@@ -47,32 +47,49 @@ fn main() {
     }
 }
 
-/// Each process sends all others messages, of which some are long, and receives theirs in order. Then all end.
+/// Each process sends all others short and long messages, which it receives in order: short ones by receives that wait for
+/// them, long ones once they are found. Then all end.
 fn without_waiting(exchange: &Exchange) -> Result<(), Error> {
     const EACH: usize = 60;
+    const LONG: usize = 20;
     let (rank, size) = (exchange.rank(), exchange.size());
     let mut said = [rank as u8 + 1];
     exchange.broadcast(0, &mut said)?;
     assert_eq!(said, [1], "what process 0 says");
+    let is_long = |number: usize| number.is_multiple_of(LONG);
     let message = |from: usize, number: usize| {
-        let length = if number.is_multiple_of(20) { 300_000 } else { number };
+        let length = if is_long(number) { 300_000 } else { number };
         vec![(from * EACH + number) as u8; length]
     };
-    let (mut sent, mut arriving, mut received) = (Vec::new(), Vec::new(), vec![0; size]);
+    let others = || (0..size).filter(|to| *to != rank);
+    let mut sent = Vec::new();
     for number in 0..EACH {
-        for to in (0..size).filter(|to| *to != rank) {
-            sent.push(exchange.begin_send(to, TAG, message(rank, number))?);
+        for to in others() {
+            sent.push(exchange.begin_send(to, TAG + u16::from(is_long(number)), message(rank, number))?);
         }
     }
-    while !sent.is_empty() || received.iter().sum::<usize>() < EACH * (size - 1) {
-        arriving.extend(exchange.begin_receive(TAG)?);
-        while let Some(first) = arriving.first_mut() {
-            if !exchange.is_done(first)? {
-                break;
+    // By sender: the numbers of the next short and of the next long message.
+    let (mut short, mut long) = (vec![1; size], vec![0; size]);
+    let mut posted = Vec::from([(); 3].map(|()| exchange.begin_receive(TAG, EACH)));
+    let mut found: Vec<Option<UnderWay>> = (0..size).map(|_| None).collect();
+    let is_missing = |next: &[usize]| others().any(|from| next[from] < EACH);
+    while !sent.is_empty() || is_missing(&short) || is_missing(&long) {
+        if exchange.is_done(posted[0].as_mut().unwrap())? {
+            posted.push(exchange.begin_receive(TAG, EACH));
+            let (from, bytes) = posted.remove(0)?.into_message();
+            assert!(bytes == message(from, short[from]), "message {} of process {from}", short[from]);
+            short[from] += if is_long(short[from] + 1) { 2 } else { 1 };
+        }
+        for from in others() {
+            if found[from].is_none() {
+                found[from] = exchange.begin_receive_of(from, TAG + 1)?;
             }
-            let (from, bytes) = arriving.remove(0).into_message();
-            assert!(bytes == message(from, received[from]), "message {} of process {from}", received[from]);
-            received[from] += 1;
+            let Some(arriving) = found[from].as_mut() else { continue };
+            if exchange.is_done(arriving)? {
+                let (sender, bytes) = found[from].take().unwrap().into_message();
+                assert!(sender == from && bytes == message(from, long[from]), "message {} of {from}", long[from]);
+                long[from] += LONG;
+            }
         }
         if let Some(last) = sent.last_mut()
             && exchange.is_done(last)?
@@ -80,8 +97,9 @@ fn without_waiting(exchange: &Exchange) -> Result<(), Error> {
             sent.pop();
         }
     }
+    posted.into_iter().try_for_each(|posted| exchange.take_back(posted?))?;
     exchange.end()?;
-    assert!(matches!(exchange.begin_receive(TAG), Err(Error::Ended)), "MPI has ended");
+    assert!(matches!(exchange.begin_receive(TAG, 1), Err(Error::Ended)), "MPI has ended");
     exchange.end()
 }
 

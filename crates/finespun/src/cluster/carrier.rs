@@ -136,9 +136,13 @@ impl Carrier {
 
     /// Returns whether a worker that has frames to run should pass now.
     pub(super) fn is_due(&self) -> bool {
-        let now = self.begun.elapsed().as_nanos() as u64;
+        self.since_last() >= BETWEEN
+    }
+
+    /// Returns the time since the last pass began.
+    fn since_last(&self) -> Duration {
         // Relaxed: a hint.
-        now.saturating_sub(self.last.load(Ordering::Relaxed)) >= BETWEEN.as_nanos() as u64
+        self.begun.elapsed().saturating_sub(Duration::from_nanos(self.last.load(Ordering::Relaxed)))
     }
 
     /// Sends and receives, unless another thread does. Returns whether anything has been sent or received.
@@ -174,8 +178,6 @@ impl Carrier {
             some = true;
             self.unpack(cluster, inner, from, &bundle);
             inner.behind = true;
-            // Relaxed: a hint.
-            self.last.store(0, Ordering::Relaxed);
         }
         Ok(some)
     }
@@ -401,6 +403,9 @@ impl Carrier {
 
 const STACK: usize = 1 << 18;
 
+/// Time without a pass after which the carrier's thread does one.
+const UNCARRIED: Duration = Duration::from_micros(50);
+
 /// Time between two passes of the carrier's thread: shortly after it has sent or received something; some time later, or
 /// while workers pass; and after a longer time.
 const PAUSES: [(u32, Duration); 2] = [(200, Duration::from_micros(50)), (5000, Duration::from_micros(200))];
@@ -416,7 +421,7 @@ fn carry(cluster: &Weak<Cluster>) {
         if carrier.ended.load(Ordering::Relaxed) {
             return;
         }
-        let due = carrier.is_due();
+        let due = carrier.since_last() >= UNCARRIED;
         quiet = if due && !carrier.pass(&cluster) { quiet.saturating_add(1) } else { 0 };
         drop(cluster);
         let pause = PAUSES.iter().find(|(until, _)| due && quiet < *until);

@@ -23,8 +23,11 @@ pub fn pairs<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     chosen_once(2, values)
 }
 
-/// The cases by strength and numbers of values: a choice takes a second, and many tests have the same settings.
-static CHOSEN: Mutex<Option<HashMap<(usize, Vec<usize>), Vec<usize>>>> = Mutex::new(None);
+/// Cases by strength and numbers of values.
+type Chosen = HashMap<(usize, Vec<usize>), Vec<usize>>;
+
+/// A choice takes a second, and many tests have the same settings.
+static CHOSEN: Mutex<Option<Chosen>> = Mutex::new(None);
 
 fn chosen_once<const N: usize>(strength: usize, values: [usize; N]) -> Vec<[usize; N]> {
     let mut chosen = CHOSEN.lock().unwrap();

@@ -25,8 +25,8 @@ const ROOM: usize = 4096;
 /// Time that an address of the first process has to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Tags of messages, by runtime. Fewer than MPI has at least.
-const TAGS: u32 = 32_000;
+/// Tags of bundles, by runtime; those of the rest of long ones follow. MPI has at least 32,768.
+const TAGS: u16 = 16_000;
 
 /// Where the first process listens.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -111,8 +111,9 @@ pub(super) fn connect(place: &Launched) -> Result<(Stream, Meeting), String> {
 /// Returns the wire of a runtime.
 pub(super) fn wire(runtime: u32) -> Option<Box<dyn Wire>> {
     let exchange = Exchange::lent()?;
-    let tag = (runtime % TAGS) as u16;
-    let wire = MpiWire { exchange, tag, sent: Vec::new(), arriving: VecDeque::new(), ends: 0, ended: false };
+    let tag = (runtime % u32::from(TAGS)) as u16;
+    let (sent, posted) = (Vec::new(), VecDeque::new());
+    let wire = MpiWire { exchange, tag, sent, posted, rest: None, ends: 0, ended: false };
     Some(Box::new(wire))
 }
 
@@ -133,8 +134,10 @@ struct MpiWire {
     tag: u16,
     /// Bundles that MPI has not taken over as a whole.
     sent: Vec<UnderWay>,
-    /// Bundles that are arriving, in the order in which they will be delivered.
-    arriving: VecDeque<UnderWay>,
+    /// Receives that wait for bundles, in the order in which these will be delivered.
+    posted: VecDeque<UnderWay>,
+    /// The sender of a long bundle, its beginning, and its rest, if that has begun to arrive.
+    rest: Option<(usize, Vec<u8>, Option<UnderWay>)>,
     /// The number of processes that have sent their last message.
     ends: usize,
     /// Whether this process has.
@@ -144,8 +147,11 @@ struct MpiWire {
 /// Time that the others have to send their last messages.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Bundles that may be arriving at once.
-const ARRIVING: usize = 16;
+/// The number of receives that wait for bundles.
+const POSTED: usize = 16;
+/// Their room. A bundle with as many bytes or more travels as two messages: this many bytes, and the rest, which may be
+/// empty.
+const ROOM_EACH: usize = 1 << 13;
 
 impl MpiWire {
     /// Receives until all others have sent their last message, and this one's have been sent.
@@ -160,6 +166,23 @@ impl MpiWire {
         }
     }
 
+    /// Receives the rest of a long bundle.
+    fn receive_rest(&mut self) -> Result<Option<(usize, Vec<u8>)>, String> {
+        let Some((from, _, rest)) = &mut self.rest else { return Ok(None) };
+        if rest.is_none() {
+            *rest = Self::unless_ended(self.exchange.begin_receive_of(*from, self.tag + TAGS))?;
+        }
+        let Some(arriving) = rest else { return Ok(None) };
+        if !Self::unless_ended(self.exchange.is_done(arriving))? {
+            return Ok(None);
+        }
+        let whole = self.rest.take().and_then(|(from, mut bundle, rest)| {
+            bundle.extend_from_slice(&rest?.into_message().1);
+            Some((from, bundle))
+        });
+        Ok(whole)
+    }
+
     /// Returns nothing if this process is ending.
     fn unless_ended<T: Default>(result: Result<T, Error>) -> Result<T, String> {
         match result {
@@ -170,9 +193,13 @@ impl MpiWire {
 }
 
 impl Wire for MpiWire {
-    fn send(&mut self, to: usize, bundle: Vec<u8>) -> Result<(), String> {
-        let sent = self.exchange.begin_send(to, self.tag, bundle).map(Some);
-        self.sent.extend(Self::unless_ended(sent)?);
+    fn send(&mut self, to: usize, mut bundle: Vec<u8>) -> Result<(), String> {
+        let rest = (bundle.len() >= ROOM_EACH).then(|| bundle.split_off(ROOM_EACH));
+        let begin = |tag, bytes| Self::unless_ended(self.exchange.begin_send(to, tag, bytes).map(Some));
+        self.sent.extend(begin(self.tag, bundle)?);
+        if let Some(rest) = rest {
+            self.sent.extend(begin(self.tag + TAGS, rest)?);
+        }
         Ok(())
     }
 
@@ -185,19 +212,26 @@ impl Wire for MpiWire {
                 at += 1;
             }
         }
-        if self.arriving.len() < ARRIVING {
-            self.arriving.extend(Self::unless_ended(self.exchange.begin_receive(self.tag))?);
-        }
-        while let Some(first) = self.arriving.front_mut() {
-            if !Self::unless_ended(self.exchange.is_done(first))? {
-                break;
+        loop {
+            if self.rest.is_some() {
+                return self.receive_rest();
             }
-            match self.arriving.pop_front().map(UnderWay::into_message) {
+            while self.posted.len() < POSTED {
+                let posted = self.exchange.begin_receive(self.tag, ROOM_EACH).map(Some);
+                let Some(posted) = Self::unless_ended(posted)? else { return Ok(None) };
+                self.posted.push_back(posted);
+            }
+            // Only the first is asked: MPI matches them in order.
+            if !Self::unless_ended(self.exchange.is_done(&mut self.posted[0]))? {
+                return Ok(None);
+            }
+            let arrived = self.posted.pop_front().map(UnderWay::into_message);
+            match arrived {
                 Some((_, bundle)) if bundle.is_empty() => self.ends += 1,
+                Some((from, bundle)) if bundle.len() == ROOM_EACH => self.rest = Some((from, bundle, None)),
                 arrived => return Ok(arrived),
             }
         }
-        Ok(None)
     }
 
     fn end(&mut self) {
@@ -217,6 +251,10 @@ impl Drop for MpiWire {
     fn drop(&mut self) {
         if self.ended && self.exchange.rank() == 0 {
             self.drain();
+        }
+        for posted in self.posted.drain(..) {
+            // The process ends anyway.
+            let _ = self.exchange.take_back(posted);
         }
     }
 }
