@@ -100,8 +100,8 @@ pub(super) fn connect(place: &Launched) -> Result<(Stream, Meeting), String> {
     let meeting: Meeting = postcard::from_bytes(&bytes).map_err(|error| format!("process 0 says nothing: {error}"))?;
     let mut last = "it has no address".to_owned();
     for address in &meeting.addresses {
-        match TcpStream::connect_timeout(address, ANSWER).and_then(|stream| stream.set_nodelay(true).map(|()| stream)) {
-            Ok(stream) => return Ok((Stream::Tcp(stream), meeting)),
+        match TcpStream::connect_timeout(address, ANSWER).and_then(Stream::over_tcp) {
+            Ok(stream) => return Ok((stream, meeting)),
             Err(error) => last = format!("{address}: {error}"),
         }
     }

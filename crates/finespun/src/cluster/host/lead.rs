@@ -96,8 +96,7 @@ impl Listener {
             #[cfg(feature = "mpi")]
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
-                stream.set_nodelay(true)?;
-                Ok((Stream::Tcp(stream), None))
+                Ok((Stream::over_tcp(stream)?, None))
             }
         }
     }

@@ -114,8 +114,8 @@ fn connect(place: &Launched) -> Result<(Stream, u32, Secret), String> {
 /// wait for the first process while it builds or drops a part.
 fn read_commands(stream: &Stream, rank: usize, first: ProcessDied, to: &Sender<Command>) {
     let end = |died| -> ! {
-        // The launcher may have closed the stream.
-        let _ = writeln!(io::stderr(), "finespun: {died}; process {rank} ends, too");
+        // In one piece, since several processes may say so at once. The launcher may have closed the stream.
+        let _ = io::stderr().write_all(format!("finespun: {died}; process {rank} ends, too\n").as_bytes());
         end_process(1, true);
     };
     loop {

@@ -5,6 +5,16 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+#[cfg(feature = "mpi")]
+use rustix::net::sockopt;
+
+/// A connection over TCP on which nothing arrives for this time is tried every so often, a number of times. So it ends 25 s after
+/// the other host has lost its power or its network.
+#[cfg(feature = "mpi")]
+const SILENT: Duration = Duration::from_secs(5);
+#[cfg(feature = "mpi")]
+const TRIES: u32 = 4;
+
 /// A connection.
 #[derive(Debug)]
 pub(super) enum Stream {
@@ -14,6 +24,19 @@ pub(super) enum Stream {
 }
 
 impl Stream {
+    /// Returns a connection whose messages leave at once, and that ends when the other host no longer answers.
+    #[cfg(feature = "mpi")]
+    pub(super) fn over_tcp(stream: TcpStream) -> io::Result<Stream> {
+        stream.set_nodelay(true)?;
+        sockopt::set_tcp_keepidle(&stream, SILENT)?;
+        sockopt::set_tcp_keepintvl(&stream, SILENT)?;
+        sockopt::set_tcp_keepcnt(&stream, TRIES)?;
+        // The same time for what has been sent and is not confirmed: it is in milliseconds.
+        sockopt::set_tcp_user_timeout(&stream, (SILENT * (TRIES + 1)).as_millis() as u32)?;
+        sockopt::set_socket_keepalive(&stream, true)?;
+        Ok(Stream::Tcp(stream))
+    }
+
     pub(super) fn try_clone(&self) -> io::Result<Stream> {
         Ok(match self {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
@@ -49,5 +72,24 @@ impl Write for &Stream {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "mpi", not(loom)))]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn a_silent_host_is_noticed() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let own = TcpStream::connect(listener.local_addr().unwrap()).and_then(Stream::over_tcp).unwrap();
+        let Stream::Tcp(own) = own else { panic!("over TCP") };
+        assert!(own.nodelay().unwrap() && sockopt::socket_keepalive(&own).unwrap());
+        let idle = sockopt::tcp_keepidle(&own).unwrap();
+        let tries = sockopt::tcp_keepintvl(&own).unwrap() * sockopt::tcp_keepcnt(&own).unwrap();
+        let unconfirmed = Duration::from_millis(sockopt::tcp_user_timeout(&own).unwrap().into());
+        assert_eq!((idle + tries, unconfirmed), (Duration::from_secs(25), Duration::from_secs(25)));
     }
 }
