@@ -105,7 +105,7 @@ impl Exchange {
         let mut request = 0;
         self.call(|| {
             let at = bytes.as_mut_ptr().cast();
-            // SAFETY: there is room, and the bytes stay where they are until MPI is done: see `UnderWay`.
+            // SAFETY: `UnderWay` keeps the bytes, which have this length, in place until MPI is done.
             check(unsafe { shim::fsp_begin_receive(at, count(room), tag.into(), &raw mut request) }, RECEIVING)
         })?;
         Ok(UnderWay { process: 0, bytes: ManuallyDrop::new(bytes), request, receives: true, done: false })
@@ -123,7 +123,7 @@ impl Exchange {
                 return Ok(None);
             }
             let mut bytes = vec![0; length as usize];
-            // SAFETY: there is room for the message, and the bytes stay where they are until MPI is done: see `UnderWay`.
+            // SAFETY: `UnderWay` keeps the bytes, as many as the message has, in place until MPI is done.
             let code = unsafe { shim::fsp_begin_found(bytes.as_mut_ptr().cast(), length, message, &raw mut request) };
             check(code, RECEIVING)?;
             Ok(Some(UnderWay { process: from, bytes: ManuallyDrop::new(bytes), request, receives: true, done: false }))

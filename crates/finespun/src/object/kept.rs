@@ -15,9 +15,9 @@ const PLACE: u32 = 24;
 const USES: u32 = 24;
 
 /// These bits are multiplied by this factor: a damaged number then names no other wait.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The inverse of the factor.
-const DIVISOR: u64 = 0xf1de_83e1_9937_733d;
+pub(super) const DIVISOR: u64 = 0xf1de_83e1_9937_733d;
 const _: () = assert!(FACTOR.wrapping_mul(DIVISOR) == 1);
 
 /// Returns the number for a worker, a place and the count of its uses.

@@ -31,7 +31,7 @@ impl Stream {
         sockopt::set_tcp_keepidle(&stream, SILENT)?;
         sockopt::set_tcp_keepintvl(&stream, SILENT)?;
         sockopt::set_tcp_keepcnt(&stream, TRIES)?;
-        // The same time for what has been sent and is not confirmed: it is in milliseconds.
+        // Also if the other host has not confirmed what has been sent: in milliseconds.
         sockopt::set_tcp_user_timeout(&stream, (SILENT * (TRIES + 1)).as_millis() as u32)?;
         sockopt::set_socket_keepalive(&stream, true)?;
         Ok(Stream::Tcp(stream))
