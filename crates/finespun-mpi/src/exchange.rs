@@ -130,7 +130,8 @@ impl Exchange {
         })
     }
 
-    /// Takes back a receive that is not done, if MPI has not ended. A message that has arrived for it since is lost.
+    /// Takes back a receive that is not done, if MPI has not ended. A message that has arrived for it since is lost. If one is
+    /// arriving, its bytes are never freed.
     ///
     /// # Errors
     /// [`Error::Mpi`], [`Error::Ended`].
@@ -143,9 +144,10 @@ impl Exchange {
             return Ok(());
         }
         self.call(|| {
-            // SAFETY: the request is under way.
-            check(unsafe { shim::fsp_take_back(message.request) }, RECEIVING)?;
-            message.done = true;
+            let mut done = 0;
+            // SAFETY: the request is under way, and not used afterwards.
+            check(unsafe { shim::fsp_take_back(message.request, &raw mut done) }, RECEIVING)?;
+            message.done = done != 0;
             Ok(())
         })
     }

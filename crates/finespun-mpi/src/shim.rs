@@ -41,7 +41,7 @@ unsafe extern "C" {
         from: *mut c_int,
         length: *mut c_int,
     ) -> c_int;
-    pub(crate) fn fsp_take_back(under_way: u64) -> c_int;
+    pub(crate) fn fsp_take_back(under_way: u64, done: *mut c_int) -> c_int;
     pub(crate) fn fsp_library(text: *mut c_char, length: *mut c_int) -> c_int;
     pub(crate) fn fsp_error(code: c_int, text: *mut c_char, length: *mut c_int) -> c_int;
     pub(crate) fn fsp_gather_all(own: u64, all: *mut u64) -> c_int;

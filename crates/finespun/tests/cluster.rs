@@ -2,11 +2,11 @@
 
 mod common;
 
+use std::ops::ControlFlow::{self, Continue};
 #[cfg(feature = "processes")]
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-#[cfg(feature = "processes")]
 use std::time::Duration;
 
 use common::within_a_minute;
@@ -68,6 +68,18 @@ impl Counter {
         for k in self.kept.drain(..) {
             k.resolve(self.sum);
         }
+    }
+
+    /// Takes some time, in the group of the caller.
+    async fn linger(_this: Ref<Self>, turns: u64) -> u64 {
+        for _ in 0..turns {
+            yield_now().await;
+        }
+        turns
+    }
+
+    async fn group(_this: Ref<Self>, all: Vec<Ref<Counter>>, turns: u64) -> bool {
+        parfor(0..12, |k| lingers(&all, k, turns)).await.is_continue()
     }
 
     /// Forwards along the counters: the answer goes from the last to the first caller.
@@ -295,6 +307,38 @@ fn runs_overlap() {
             }
         });
         assert_eq!(runtime.close(), 0);
+    });
+}
+
+#[task]
+async fn lingers(counters: &[Ref<Counter>], k: u64, turns: u64) -> ControlFlow<()> {
+    assert_eq!(counters[k as usize % counters.len()].linger(turns).await, turns);
+    Continue(())
+}
+
+/// Groups in all processes, whose activities wait for other processes.
+#[task]
+async fn groups(turns: u64) -> bool {
+    let counters = counters().await;
+    let each = counters.iter().map(|counter| counter.group(counters.clone(), turns));
+    join_all(each).await.into_iter().all(|whole| whole)
+}
+
+/// The groups of a cancelled run end before their frames in other processes do, whose numbers the groups of the next runs do not
+/// get.
+#[test]
+fn groups_of_cancelled_runs_leave_the_next_alone() {
+    within_a_minute(|| {
+        for carried in [false, true] {
+            let runtime = Runtime::builder().processes(3).workers(2).carried(carried).build().unwrap();
+            for turn in 0..30 {
+                let cancelled = [200, 20, 2].map(|turns| runtime.spawn(groups(turns)));
+                std::thread::sleep(Duration::from_micros(turn * 30));
+                drop(cancelled);
+                assert!(runtime.run(groups(turn % 4)));
+            }
+            assert_eq!(runtime.close(), 0, "frames left, carried: {carried}");
+        }
     });
 }
 

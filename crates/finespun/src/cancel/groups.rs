@@ -311,13 +311,13 @@ impl Groups {
     }
 
     /// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Passes the waiters at
-    /// its barrier to `release`, before the number can be used again. Returns the group's [`uses`](Group::uses) if other
-    /// processes know the group.
+    /// its barrier to `release`, before the number can be used again. Returns the group's run and [`uses`](Group::uses) if
+    /// other processes know the group.
     #[must_use]
-    pub(crate) fn end(&self, number: u32, release: impl FnOnce(Released)) -> Option<u64> {
+    pub(crate) fn end(&self, number: u32, release: impl FnOnce(Released)) -> Option<(u32, u64)> {
         let group = self.get(number);
         // AcqRel: pairs with `Group::share`.
-        let shared = (group.sharing.swap(ENDED, Ordering::AcqRel) == SHARED).then(|| group.uses());
+        let shared = (group.sharing.swap(ENDED, Ordering::AcqRel) == SHARED).then(|| (group.run(), group.uses()));
         let (above, run, code) = (group.parent(), group.run(), group.code());
         // Waiters are left only if the group has been terminated. Their waits have been cancelled.
         release(group.barrier.take());

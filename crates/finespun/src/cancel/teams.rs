@@ -80,8 +80,8 @@ pub(crate) trait Team: Send + Sync {
     /// Returns the number of the group of `run` that has this name in all processes, which begins here if it has not.
     /// `None` if there is no such group.
     fn join_group(&self, run: u32, name: GroupName) -> Option<u32>;
-    /// Called after a group has ended that other processes know.
-    fn shared_group_ended(&self, number: u32, uses: u64);
+    /// Called after a group of `run` has ended that other processes know.
+    fn shared_group_ended(&self, run: u32, number: u32, uses: u64);
     /// Returns whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, number: u32) -> bool;
     /// Cancels a run of this team.

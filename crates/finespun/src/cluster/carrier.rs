@@ -94,6 +94,13 @@ struct Line {
     answered: u32,
 }
 
+impl Line {
+    /// Returns whether one more bundle may be sent.
+    fn is_free(&self) -> bool {
+        self.sent.wrapping_sub(self.acknowledged) < WINDOW
+    }
+}
+
 impl Carrier {
     /// Makes the carrier of a process. `workers` and `teams` are the links of the other processes' ends, by their numbers.
     pub(super) fn new(
@@ -205,7 +212,7 @@ impl Carrier {
         let all = theirs.all(|link| !link.holds());
         let line = &mut inner.lines[to];
         let owed = if all { line.received.wrapping_sub(line.answered) } else { 0 };
-        let free = line.sent.wrapping_sub(line.acknowledged) < WINDOW;
+        let free = line.is_free();
         let waits = self.outgoing.waits(to);
         inner.behind |= (waits && !free) || !all;
         // The last bundle may stay without an answer: the sender still has a part of its window.
@@ -358,6 +365,10 @@ impl Carrier {
         let same =
             inner.told.len() == own.len() && inner.told.iter().zip(own.clone()).all(|(told, own)| *told == asleep(own));
         if same || (!inner.told.is_empty() && inner.told_at.elapsed() < TELL) {
+            return;
+        }
+        // Nothing piles up for a process that receives nothing.
+        if self.others().any(|to| !inner.lines[to].is_free() && self.outgoing.waits(to)) {
             return;
         }
         inner.told = own.map(asleep).collect();

@@ -27,8 +27,8 @@ pub(super) enum Control {
     /// To the first process: the sender has joined many runs, this one last. The answer is `End` if the run has ended, or
     /// has never begun.
     JoinRun { run: u32 },
-    /// To the home of a group: the sender knows the group now.
-    JoinGroup { group: GroupName },
+    /// To the home of a group: the sender knows the group, of this run, now.
+    JoinGroup { run: u32, group: GroupName },
     /// To a process that knows a group: the group has been terminated.
     TerminateGroup { group: GroupName },
     /// To a process that knows a group: the group has ended.

@@ -65,18 +65,27 @@ impl Cluster {
         groups.joined.insert(name, number);
         groups.names.insert(number, name);
         drop(state);
-        self.send(name.home as usize, &Control::JoinGroup { group: name });
+        if let Some(run) = team.find_run(run) {
+            self.send(name.home as usize, &Control::JoinGroup { run: run.name, group: name });
+        }
         Some(number)
     }
 
     /// At the home of a group: another process knows it.
-    pub(super) fn share_group(&self, team: &Team, process: usize, name: GroupName) {
+    pub(super) fn share_group(&self, team: &Team, process: usize, run: u32, name: GroupName) {
         let number = team.id.group(name.index % GROUPS);
         let mut state = lock(&self.state);
         let group = team.groups.find(number).filter(|group| group.share(name.uses));
         let Some(group) = group else {
+            let live = state.runs.live.get(&run).cloned();
             drop(state);
-            return self.send(process, &Control::EndGroup { group: name });
+            match live {
+                Some(run) if !run.is_cancelled() => self.send(process, &Control::EndGroup { group: name }),
+                // As in `group_ended`.
+                Some(_) => {}
+                None => self.end_unknown(process, run),
+            }
+            return;
         };
         let processes = state.groups.shared.entry((number, name.uses)).or_default();
         if !processes.contains(&(process as u32)) {
@@ -117,8 +126,13 @@ impl Cluster {
         self.tell_terminated(told);
     }
 
-    pub(super) fn group_ended(&self, number: u32, uses: u64) {
+    pub(super) fn group_ended(&self, team: &Team, run: u32, number: u32, uses: u64) {
         let processes = lock(&self.state).groups.shared.remove(&(number, uses)).unwrap_or_default();
+        // A group of a cancelled run does not wait for its answers, so its frames may be left elsewhere, where it ends with
+        // the run.
+        if team.find_run(run).is_none_or(|run| run.is_cancelled()) {
+            return;
+        }
         let group = self.name_of_own(number, uses);
         processes.into_iter().for_each(|to| self.send(to as usize, &Control::EndGroup { group }));
     }

@@ -279,7 +279,7 @@ impl Cluster {
 
     fn handle(&self, team: &Team, from: usize, control: Control) {
         match control {
-            Control::JoinGroup { group } => self.share_group(team, from, group),
+            Control::JoinGroup { run, group } => self.share_group(team, from, run, group),
             Control::TerminateGroup { group } => self.terminate_group(team, group),
             Control::EndGroup { group } => self.end_group(team, group),
             Control::Probe { wave } => self.probed(team, wave),
@@ -441,8 +441,8 @@ impl Peers for Cluster {
         Cluster::terminated(self, team, group);
     }
 
-    fn group_ended(&self, number: u32, uses: u64) {
-        Cluster::group_ended(self, number, uses);
+    fn group_ended(&self, team: &Team, run: u32, number: u32, uses: u64) {
+        Cluster::group_ended(self, team, run, number, uses);
     }
 
     fn cancelled(&self, team: &Team, run: &Run) -> Option<CompletionCallback> {

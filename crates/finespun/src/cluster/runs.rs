@@ -198,7 +198,7 @@ impl Cluster {
     }
 
     /// At the leader: another process has a run that has ended, or that a forged message has begun there.
-    fn end_unknown(&self, from: usize, name: u32) {
+    pub(super) fn end_unknown(&self, from: usize, name: u32) {
         if self.leads() {
             self.send(from, &Control::End { run: name, live: 0 });
         }

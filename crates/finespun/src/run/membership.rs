@@ -207,8 +207,8 @@ impl Cx {
     #[cold]
     pub(crate) fn end_group(self, number: u32) {
         let team = self.context().team();
-        if let Some(uses) = release::end_group(team.groups(), number) {
-            team.shared_group_ended(number, uses);
+        if let Some((run, uses)) = release::end_group(team.groups(), number) {
+            team.shared_group_ended(run, number, uses);
         }
     }
 

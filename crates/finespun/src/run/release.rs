@@ -27,10 +27,10 @@ pub(crate) fn leave(group: &Group, activities: u64) {
     release(group.run(), group.leave(activities, shard));
 }
 
-/// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Returns the group's
+/// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Returns the group's run and
 /// [`uses`](Group::uses) if other processes know it.
 #[must_use]
-pub(crate) fn end_group(groups: &Groups, number: u32) -> Option<u64> {
+pub(crate) fn end_group(groups: &Groups, number: u32) -> Option<(u32, u64)> {
     let run = groups.get(number).run();
     groups.end(number, |left| release(run, left))
 }

@@ -132,8 +132,8 @@ pub(crate) trait Peers: Send + Sync {
     /// Called after a group has been terminated.
     fn terminated(&self, team: &Team, group: u32);
 
-    /// Called after a group has ended that other processes know.
-    fn group_ended(&self, number: u32, uses: u64);
+    /// Called after a group of `run` has ended that other processes know.
+    fn group_ended(&self, team: &Team, run: u32, number: u32, uses: u64);
 
     /// Called once for a run that is cancelled and has not ended here. In the process that leads, the run counts one
     /// more until the run has ended in all others: if it has ended by this call, returns its completion callback.

@@ -685,9 +685,9 @@ impl teams::Team for Team {
         self.peers.as_ref().and_then(|peers| peers.join_group(self, run, name))
     }
 
-    fn shared_group_ended(&self, number: u32, uses: u64) {
+    fn shared_group_ended(&self, run: u32, number: u32, uses: u64) {
         if let Some(peers) = &self.peers {
-            peers.group_ended(number, uses);
+            peers.group_ended(self, run, number, uses);
         }
     }
 

@@ -194,6 +194,9 @@ impl MpiWire {
 
 impl Wire for MpiWire {
     fn send(&mut self, to: usize, mut bundle: Vec<u8>) -> Result<(), String> {
+        if bundle.len() > i32::MAX as usize {
+            return Err(format!("messages of {} bytes, but MPI carries at most 2 GiB at once", bundle.len()));
+        }
         let rest = (bundle.len() >= ROOM_EACH).then(|| bundle.split_off(ROOM_EACH));
         let begin = |tag, bytes| Self::unless_ended(self.exchange.begin_send(to, tag, bytes).map(Some));
         self.sent.extend(begin(self.tag, bundle)?);
