@@ -127,8 +127,8 @@ pub mod wire {
 
     use crate::frame::context::try_cx;
     use crate::object::host::Nodes;
-    use crate::object::remote::run_in_message;
     use crate::object::returning::names;
+    use crate::object::scrambled::run_in_message;
     use crate::runtime::Runtime;
 
     /// Sends bytes to a worker in place of a message, from the worker that runs the calling task. Returns false if there

@@ -7,6 +7,7 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
+use super::scrambled::{wait_in_message, wait_of_message};
 use crate::frame::{FrameRef, quietly};
 use crate::run::continuation::Continuation;
 
@@ -14,15 +15,9 @@ use crate::run::continuation::Continuation;
 const PLACE: u32 = 24;
 const USES: u32 = 24;
 
-/// These bits are multiplied by this factor: a damaged number then names no other wait.
-pub(super) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The inverse of the factor.
-pub(super) const DIVISOR: u64 = 0xf1de_83e1_9937_733d;
-const _: () = assert!(FACTOR.wrapping_mul(DIVISOR) == 1);
-
 /// Returns the number for a worker, a place and the count of its uses.
 fn number(worker: u32, place: usize, uses: u32) -> u64 {
-    (u64::from(worker) << (PLACE + USES) | (place as u64) << USES | u64::from(uses)).wrapping_mul(FACTOR)
+    wait_in_message(u64::from(worker) << (PLACE + USES) | (place as u64) << USES | u64::from(uses))
 }
 
 /// The continuations that a worker keeps.
@@ -68,7 +63,7 @@ impl Drop for One {
 
 /// Returns the worker that keeps the continuation with this number.
 pub(super) fn worker_of(number: u64) -> u32 {
-    (number.wrapping_mul(DIVISOR) >> (PLACE + USES)) as u32
+    (wait_of_message(number) >> (PLACE + USES)) as u32
 }
 
 impl Kept {
@@ -115,7 +110,7 @@ impl Kept {
         if !self.is_own(number) {
             return None;
         }
-        let number = number.wrapping_mul(DIVISOR);
+        let number = wait_of_message(number);
         let at = number >> USES & ((1 << PLACE) - 1);
         let mut places = self.places.borrow_mut();
         let place = places.all.get_mut(at as usize)?;

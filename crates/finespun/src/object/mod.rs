@@ -6,7 +6,7 @@
 //!
 //! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
 //! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]),
-//! work on another node and its answer ([`remote`], [`returning`]), on many nodes ([`gathering`], [`place`]), creating and dropping
+//! work on another node and its answer ([`remote`], [`returning`], [`scrambled`]), on many nodes ([`gathering`], [`place`]), creating and dropping
 //! objects ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!
 //! **Only a node's worker accesses the node's objects, their entries and their locks**, so none of these is atomic. A
@@ -34,6 +34,7 @@ pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;
 pub(crate) mod returning;
+pub(crate) mod scrambled;
 pub(crate) mod state;
 pub(crate) mod table;
 

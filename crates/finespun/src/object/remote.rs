@@ -28,12 +28,11 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
-use super::kept;
 use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
+use super::scrambled::{group_in_message, group_of_message, run_in_message, run_of_message};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
 use crate::cancel::runs::Run;
-use crate::cancel::teams::GroupName;
 use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
 use crate::frame::{CallSite, Payload, discard, quietly, quietly_here};
@@ -216,31 +215,6 @@ const NAMED: u8 = 4;
 const IN_GROUP: u8 = 8;
 const GOOD: u8 = 16;
 
-/// Runs are numbered. A message contains the number times this, so that a damaged one is not that of the next run.
-const FACTOR: u32 = 0x9e37_79b1;
-/// The inverse of the factor.
-const DIVISOR: u32 = 0x0e8b_2f51;
-const _: () = assert!(FACTOR.wrapping_mul(DIVISOR) == 1);
-
-/// Returns a run in a message.
-pub(crate) fn run_in_message(run: u32) -> [u8; 4] {
-    run.wrapping_mul(FACTOR).to_le_bytes()
-}
-
-/// Returns a group in a message. Each word depends on the whole name before it, so that neither damage nor a word of another
-/// name makes the name of a group that begins later.
-fn group_in_message(GroupName { home, index, uses }: GroupName) -> [u64; 2] {
-    let place = (u64::from(home) << 32 | u64::from(index)).wrapping_mul(kept::FACTOR);
-    [place, (uses ^ place).wrapping_mul(kept::FACTOR)]
-}
-
-/// Reverses [`group_in_message`].
-fn group_of_message([place, uses]: [u64; 2]) -> GroupName {
-    let uses = uses.wrapping_mul(kept::DIVISOR) ^ place;
-    let place = place.wrapping_mul(kept::DIVISOR);
-    GroupName { home: (place >> 32) as u32, index: place as u32, uses }
-}
-
 fn write_return(k: Option<ReturnName>, flags: u8, to: &mut Writer) {
     let Some(ReturnName { away, number }) = k else { return to.bytes(&[flags]) };
     to.bytes(&[flags | RETURN | if away { AWAY } else { 0 }]);
@@ -285,11 +259,11 @@ impl Header {
         let group = if flags & NAMED == 0 {
             Group::Numbered { group: first, home: number()? }
         } else if flags & IN_GROUP == 0 {
-            Group::Named(Names { run: first.wrapping_mul(DIVISOR), group: None })
+            Group::Named(Names { run: run_of_message(first), group: None })
         } else {
             let mut word = || Some(u64::from_le_bytes(from.bytes()?));
             let name = group_of_message([word()?, word()?]);
-            Group::Named(Names { run: first.wrapping_mul(DIVISOR), group: Some(name) })
+            Group::Named(Names { run: run_of_message(first), group: Some(name) })
         };
         let out = from.travels() == Travels::Out;
         let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away == out);
@@ -501,36 +475,6 @@ impl<T: Portable> Handler for Answer<T> {
         match self.k {
             Return::Here(k) => complete(cx, k, self.result),
             Return::Away(_) => unreachable!("an answer arrives where its wait is"),
-        }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    /// Names of groups that a process may have: few processes and groups, each used some million times.
-    fn is_likely(name: GroupName) -> bool {
-        name.home < 1 << 16 && name.index < 1 << 24 && name.uses < 1 << 32
-    }
-
-    #[test]
-    fn a_damaged_name_is_not_that_of_another_group() {
-        let names: Vec<_> = (0..3).flat_map(|home| (0..9).map(move |index| (home, index))).collect();
-        let names = names.into_iter().flat_map(|(home, index)| [1, 2, 77].map(|uses| GroupName { home, index, uses }));
-        let names: Vec<_> = names.collect();
-        for &name in &names {
-            let words = group_in_message(name);
-            assert_eq!(group_of_message(words), name);
-            for bit in 0..128 {
-                let mut damaged = words;
-                damaged[bit / 64] ^= 1 << (bit % 64);
-                assert!(!is_likely(group_of_message(damaged)), "{name:?}, bit {bit}");
-            }
-            for other in names.iter().map(|other| group_in_message(*other)).filter(|other| *other != words) {
-                let mixed = group_of_message([words[0], other[1]]);
-                assert!(!is_likely(mixed) || group_in_message(mixed) == other, "{name:?} and {other:?} make {mixed:?}");
-            }
         }
     }
 }

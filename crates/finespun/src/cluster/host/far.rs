@@ -25,7 +25,7 @@ const ROOM: usize = 4096;
 /// Time that an address of the first process has to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Tags of bundles, by runtime; those of the rest of long ones follow. MPI has at least 32,768.
+/// Number of tags of bundles, by runtime. As many more are for the rests of long bundles. MPI has at least 32,768.
 const TAGS: u16 = 16_000;
 
 /// Where the first process listens.

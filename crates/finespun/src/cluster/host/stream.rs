@@ -8,10 +8,10 @@ use std::time::Duration;
 #[cfg(feature = "mpi")]
 use rustix::net::sockopt;
 
-/// A connection over TCP on which nothing arrives for this time is tried every so often, a number of times. So it ends 25 s after
-/// the other host has lost its power or its network.
+/// Time without an arrival after which the system asks whether the other host is there, and time between two such questions.
 #[cfg(feature = "mpi")]
 const SILENT: Duration = Duration::from_secs(5);
+/// Questions without an answer after which the connection ends: 25 s after the other host has lost its power or its network.
 #[cfg(feature = "mpi")]
 const TRIES: u32 = 4;
 
