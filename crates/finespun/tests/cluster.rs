@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::within_a_minute;
+use common::{Launch, Shared, launched, within_a_minute};
 use finespun::objects::{Replicated, suspend_with};
 use finespun::prelude::*;
 use finespun::tasks::quiesce;
@@ -22,8 +22,13 @@ fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
     within_a_minute(move || {
         for (processes, workers, nodes) in [(2, 1, 2), (2, 1, 8), (2, 2, 4), (3, 1, 5), (4, 1, 4), (5, 2, 10)] {
             for (block, carried) in [(0, false), (0, true), (1, false), (3, false), (3, true)] {
-                let runtime = Runtime::builder().processes(processes).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.carried(carried).build().unwrap();
+                if launched() && carried {
+                    // The launched processes are as they are.
+                    continue;
+                }
+                let runtime =
+                    Runtime::builder().over(processes, carried).workers(workers).nodes(nodes).block_every(block);
+                let runtime = runtime.build().unwrap();
                 test(&runtime);
                 let how = format!(
                     "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, carried: {carried}"
@@ -263,19 +268,19 @@ fn a_replicated_value_has_one_copy() {
         assert_eq!(runtime.run(replicated()), (0..runtime.nodes() as u64).map(|node| node * 3).collect::<Vec<_>>());
         let mut copies = std::mem::take(&mut *COPIES.lock().unwrap());
         copies.dedup();
-        // All parts are in one process here.
+        // The parts of this process.
         assert_eq!(copies.len(), 1, "{copies:?}");
     });
 }
 
-static VISITS: AtomicUsize = AtomicUsize::new(0);
+static VISITS: Shared = Shared::new();
 
 #[task]
 async fn visits(n: u64) {
     mapped(
         0..n,
         |_, ()| {
-            VISITS.fetch_add(1, Ordering::Relaxed);
+            VISITS.add(1);
         },
         (),
     )
@@ -286,7 +291,7 @@ async fn visits(n: u64) {
 fn mapped_activities_run_everywhere() {
     over_processes(|runtime| {
         runtime.run(visits(100));
-        assert_eq!(VISITS.swap(0, Ordering::Relaxed), 100);
+        assert_eq!(VISITS.swap(0), 100);
     });
 }
 
@@ -294,7 +299,7 @@ fn mapped_activities_run_everywhere() {
 #[test]
 fn runs_overlap() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().processes(3).workers(1).build().unwrap();
+        let runtime = Runtime::builder().over(3, false).workers(1).nodes(3).build().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -330,7 +335,7 @@ async fn groups(turns: u64) -> bool {
 fn groups_of_cancelled_runs_leave_the_next_alone() {
     within_a_minute(|| {
         for carried in [false, true] {
-            let runtime = Runtime::builder().processes(3).workers(2).carried(carried).build().unwrap();
+            let runtime = Runtime::builder().over(3, carried).workers(2).build().unwrap();
             for turn in 0..30 {
                 let cancelled = [200, 20, 2].map(|turns| runtime.spawn(groups(turns)));
                 std::thread::sleep(Duration::from_micros(turn * 30));
@@ -398,6 +403,10 @@ fn check_death<T: std::fmt::Debug>(ended: Result<T, RunError>, rank: usize) {
 #[cfg(feature = "processes")]
 #[test]
 fn every_run_ends_when_a_process_dies() {
+    if launched() {
+        // Where processes are real, they are killed: `scripts/processes`.
+        return;
+    }
     let times = AtomicUsize::new(0);
     over_processes(move |runtime| {
         let after = Duration::from_micros(1 << (times.fetch_add(1, Ordering::Relaxed) % 16));

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::within_a_minute;
+use common::{Launch, Shared, launched, within_a_minute};
 use finespun::RunError;
 use finespun::group::sync;
 use finespun::objects::suspend_with;
@@ -22,8 +22,13 @@ fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
         let mut migrated = 0;
         for (processes, workers, nodes) in [(2, 1, 2), (2, 2, 4), (3, 1, 2), (4, 2, 8)] {
             for (block, carried) in [(0, false), (0, true), (1, false), (5, false), (5, true)] {
-                let runtime = Runtime::builder().processes(processes).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.carried(carried).build().unwrap();
+                if launched() && carried {
+                    // The launched processes are as they are.
+                    continue;
+                }
+                let runtime =
+                    Runtime::builder().over(processes, carried).workers(workers).nodes(nodes).block_every(block);
+                let runtime = runtime.build().unwrap();
                 test(&runtime);
                 migrated += runtime.stats().tasks_migrated;
                 let how = format!(
@@ -192,7 +197,7 @@ async fn all_stay() {
 #[test]
 fn an_argument_that_cannot_be_encoded_is_a_panic_that_says_so() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().processes(2).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
         // Until another process has asked in time.
         let text = (0..1000).find_map(|_| runtime.try_run(all_stay()).err()).expect("a refusal").to_string();
         assert!(
@@ -245,15 +250,15 @@ fn tasks_of_terminated_groups_end_everywhere() {
 #[task(portable)]
 async fn phases(k: u64) -> u64 {
     work(30);
-    PHASES.fetch_add(1, Ordering::SeqCst);
+    PHASES.add(1);
     sync().await;
-    let first = PHASES.load(Ordering::SeqCst);
+    let first = PHASES.load() as u64;
     sync().await;
     work(10 * (k % 3));
     first
 }
 
-static PHASES: AtomicU64 = AtomicU64::new(0);
+static PHASES: Shared = Shared::new();
 
 #[task]
 async fn meet(count: u64) -> Vec<u64> {
@@ -264,7 +269,7 @@ async fn meet(count: u64) -> Vec<u64> {
 fn activities_meet_at_the_barrier_of_their_group() {
     over_processes(|runtime| {
         for count in [1, 40] {
-            PHASES.store(0, Ordering::SeqCst);
+            PHASES.swap(0);
             assert_eq!(runtime.run(meet(count)), vec![count; count as usize]);
         }
     });

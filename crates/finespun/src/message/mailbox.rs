@@ -278,6 +278,16 @@ impl Mailbox {
         }
     }
 
+    /// Drops the messages of this process that have not been handled.
+    pub(crate) fn discard(&self) {
+        let (own, outbox) = (self.own.take(), self.outbox.take());
+        drop((own, outbox));
+        if let Others::Memory(end) = &self.others {
+            // SAFETY: the message is moved out, once, and its destructor does not receive.
+            while unsafe { end.receive_with(|packet| drop(packet.read())) }.is_some() {}
+        }
+    }
+
     /// Handles one message, if one is available. Alternates between own messages and those from other workers. Returns
     /// whether it handled one.
     #[inline]

@@ -75,6 +75,10 @@ pub(crate) struct Reader<'a> {
     travels: Travels,
 }
 
+/// The last word of a message for which the sender keeps values is this one, with their number: no other message ends in such a
+/// word by chance.
+const KEPT: u64 = 0x9c3e_51d7_86f2_a04b;
+
 /// The error for a value that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -106,9 +110,11 @@ pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Writt
 #[inline]
 pub(crate) fn written_out(body: impl FnOnce(&mut Writer) -> bool) -> Option<Vec<u8>> {
     let mut to = Writer(buffers::take());
-    // It leaves nothing in this process.
-    let (whole, _) = carry(Travels::Out, || body(&mut to));
+    let (whole, left) = carry(Travels::Out, || body(&mut to));
     if whole {
+        if !left.is_empty() {
+            to.append_kept(left);
+        }
         return Some(to.0);
     }
     buffers::give_back(to.0);
@@ -163,6 +169,18 @@ impl Writer {
         take_back(mark.left).discard();
     }
 
+    /// Appends the numbers of what the sender keeps for the message: a receiver that does not read all of it says so, by
+    /// [`Reader::kept`].
+    #[cold]
+    fn append_kept(&mut self, kept: Left) {
+        let mut count = 0;
+        for number in kept.keep() {
+            self.bytes(&number.to_le_bytes());
+            count += 1;
+        }
+        self.bytes(&(KEPT ^ count).to_le_bytes());
+    }
+
     /// Returns what has been written.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
@@ -210,6 +228,17 @@ impl<'a> Reader<'a> {
     /// Returns the bytes that have not been read.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Returns the numbers of what the sender keeps for this message of another process.
+    #[cold]
+    pub(crate) fn kept(&self) -> Vec<u64> {
+        let words: Vec<u64> = self.bytes.as_rchunks().1.iter().map(|&word| u64::from_le_bytes(word)).collect();
+        let Some((last, words)) = words.split_last().filter(|_| self.travels == Travels::Out) else {
+            return Vec::new();
+        };
+        let count = usize::try_from(last ^ KEPT).ok().filter(|&count| count <= words.len());
+        words[words.len() - count.unwrap_or(0)..].to_vec()
     }
 
     /// Returns whether the message has come from another process.

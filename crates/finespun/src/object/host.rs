@@ -415,6 +415,10 @@ impl Host for Nodes {
         self.kept.forget_runs(of_swept);
     }
 
+    fn discard_messages(&self) {
+        self.mailbox.discard();
+    }
+
     fn detach(&self, cx: Cx) {
         self.kept.forget_runs(|_| true);
         for (node, table) in self.tables.iter().enumerate() {

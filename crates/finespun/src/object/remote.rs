@@ -28,7 +28,7 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
-use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
+use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, give_up_unread, names};
 use super::scrambled::{group_in_message, group_of_message, run_in_message, run_of_message};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
@@ -303,15 +303,16 @@ impl<W: Work> Handler for Request<W> {
         let (group, home) = match (group, cx) {
             (Group::Numbered { group, home }, _) => (group, home),
             // No task waits for the answer any more, or the message is forged.
-            (Group::Named(_), _) if name.is_some() && k.is_none() => return,
-            (Group::Named(names), Some(cx)) => {
+            (Group::Named(_), _) if name.is_some() && k.is_none() => return give_up_unread(cx, &from),
+            (Group::Named(names), Some(here)) => {
                 // The arguments are read in the run, to which the continuations among them belong.
-                let Some(group) = enter_named(cx, names) else {
-                    cx.leave_run();
-                    return quietly(|| drop(k));
+                let Some(group) = enter_named(here, names) else {
+                    here.leave_run();
+                    quietly(|| drop(k));
+                    return give_up_unread(cx, &from);
                 };
                 // A continuation that is here is this worker's.
-                (group, Nodes::of(cx).worker())
+                (group, Nodes::of(here).worker())
             }
             // It has left nothing in this process.
             (Group::Named(_), None) => return,
@@ -325,8 +326,11 @@ impl<W: Work> Handler for Request<W> {
         };
         match (W::read(&mut from).and_then(here), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
-            (Err(error), Some(cx)) if cx.try_enter(group) => {
-                answer(cx, Reply { home, k }, Err(Payload::new(error.to_string())));
+            (Err(error), Some(here)) => {
+                give_up_unread(cx, &from);
+                if here.try_enter(group) {
+                    answer(here, Reply { home, k }, Err(Payload::new(error.to_string())));
+                }
             }
             _ => {}
         }
@@ -455,12 +459,15 @@ impl<T: Portable> Handler for Answer<T> {
         let Some((Some(name), flags)) = read_return(&mut from) else { return };
         let good = flags & GOOD != 0;
         // The wait may have ended, with its run.
-        let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return };
+        let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return give_up_unread(cx, &from) };
         if let Some(cx) = cx.filter(|_| from.travels() == Travels::Out) {
             enter_run_of(cx, &k);
         }
         let result = if good {
-            from.value().map_err(|error| Payload::new(error.to_string()))
+            from.value().map_err(|error| {
+                give_up_unread(cx, &from);
+                Payload::new(error.to_string())
+            })
         } else {
             Err(read_payload(&mut from))
         };

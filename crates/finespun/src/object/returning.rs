@@ -134,6 +134,34 @@ fn keep<T: Send + 'static>(cx: Cx, k: Continuation<T>) -> u64 {
     number
 }
 
+/// Keeps a continuation that is an argument of the message being written, unless that fails.
+fn keep_for_message<T: Send + 'static>(cx: Cx, k: Continuation<T>) -> u64 {
+    let number = keep(cx, k);
+    let forget = |number| {
+        if let Some(cx) = try_cx() {
+            Nodes::of(cx).kept().forget(number);
+        }
+    };
+    travel::give_up_unless_written(number, forget);
+    number
+}
+
+/// Drops the continuations that the sender keeps as arguments of a message of another process, which has not been read to its
+/// end. Those that have been read are gone already.
+#[cold]
+pub(super) fn give_up_unread(cx: Option<Cx>, message: &Reader<'_>) {
+    // Without a context, the run has ended, and all its waits.
+    let Some(cx) = cx else { return };
+    let nodes = Nodes::of(cx);
+    for number in message.kept() {
+        if nodes.kept().is_own(number) {
+            nodes.kept().forget(number);
+        } else if nodes.is_worker(worker_of(number)) {
+            nodes.send(cx, worker_of(number), Dropped(number));
+        }
+    }
+}
+
 /// Returns whether a run of this worker's team has been cancelled or has ended.
 fn is_ended(cx: Cx, run: u32) -> bool {
     if cx.run() == run {
@@ -241,7 +269,7 @@ impl<T: Portable> Serialize for Continuation<T> {
         let number = match travel::travels() {
             Some(Travels::Within) => travel::leave(own),
             // SAFETY: only workers write messages, and the context is used at once.
-            Some(Travels::Out) => own().map(|k| keep(unsafe { cx() }, k)),
+            Some(Travels::Out) => own().map(|k| keep_for_message(unsafe { cx() }, k)),
             None => None,
         };
         match number {

@@ -67,4 +67,6 @@ impl Host for NoNodes {
     fn sweep(&self, _: &dyn Fn(u32) -> bool) {}
 
     fn detach(&self, _: Cx) {}
+
+    fn discard_messages(&self) {}
 }

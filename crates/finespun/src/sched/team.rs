@@ -108,6 +108,8 @@ pub(crate) trait Host {
     fn sweep(&self, of_swept: &dyn Fn(u32) -> bool);
     /// Detaches the host when the worker ends, and destroys its objects.
     fn detach(&self, cx: Cx);
+    /// Drops the messages that wait. Called after all workers have ended.
+    fn discard_messages(&self);
 }
 
 impl WorkerEntry {
@@ -637,11 +639,15 @@ impl Team {
         self.injected_visible() || self.workers.iter().any(|entry| !entry.deque.is_empty())
     }
 
-    /// Returns the number of frames left after all workers have ended.
+    /// Returns the number of frames left after all workers have ended. Drops the messages on their way before: a message of an
+    /// ended run keeps its wait's leaf.
     ///
     /// # Safety
     /// The workers' threads have been joined.
     pub(crate) unsafe fn frames_left(&self) -> usize {
+        if self.simulator.is_none() {
+            self.workers.iter().for_each(|entry| entry.host().discard_messages());
+        }
         self.workers.iter().map(|entry| entry.state.core().frames_left()).sum::<usize>() + self.budget.large()
     }
 

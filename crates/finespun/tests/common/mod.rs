@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 mod cases;
+#[cfg(feature = "objects")]
+mod launched;
 
 use std::sync::Mutex;
 
@@ -11,6 +13,8 @@ use finespun::runtime::Transport;
 use finespun::testing::*;
 
 pub use cases::cases;
+#[cfg(feature = "objects")]
+pub use launched::{Launch, Shared, launched};
 
 /// Numbers of workers and values of block-every-n. No result may depend on them.
 pub const WORKERS: [usize; 4] = [1, 2, 3, 8];
@@ -47,11 +51,18 @@ const FABRICS_OF_NODES: &[&str] = &[
     "cluster",
 ];
 
+/// Returns the fabrics for programs with objects. If a launcher has started several processes of the test program, these
+/// are what all such tests run on: the first process does the tests, and the others serve it (`scripts/ranks`).
+#[cfg(feature = "objects")]
+fn fabrics_of_nodes() -> &'static [&'static str] {
+    if launched() { &["launched"] } else { FABRICS_OF_NODES }
+}
+
 /// Sets the fabric.
 fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
     #[cfg(feature = "objects")]
-    if fabric == "processes" || fabric == "hosts" {
-        return builder.processes(2).carried(fabric == "hosts");
+    if ["processes", "hosts", "launched"].contains(&fabric) {
+        return builder.over(2, fabric == "hosts");
     }
     #[cfg(feature = "simulation")]
     if fabric != "threads" {
@@ -79,12 +90,15 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
-    let values = [BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2, FABRICS_OF_NODES.len()];
-    for [n, shape, transport, encode, fabric] in cases(values) {
-        let ((workers, nodes), transport, fabric) = (SHAPES[shape], TRANSPORTS[transport], FABRICS_OF_NODES[fabric]);
+    let fabrics = fabrics_of_nodes();
+    // Processes have one transport, and bytes.
+    let (transports, encode) = if launched() { (1, 1) } else { (TRANSPORTS.len(), 2) };
+    for [n, shape, transport, encode, fabric] in cases([BLOCK.len(), SHAPES.len(), transports, encode, fabrics.len()]) {
+        let ((workers, nodes), transport, fabric) = (SHAPES[shape], TRANSPORTS[transport], fabrics[fabric]);
         let (n, encode) = (BLOCK[n], encode == 1);
         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
         let runtime = on(runtime.transport(transport).encode(encode), fabric).build().unwrap();
+        assert!(!launched() || runtime.workers() > workers, "other processes have workers, too");
         test(&runtime);
         let how =
             format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}, {fabric}");

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use finespun::everywhere;
 use finespun::istructure::{Cache, IArray, IMatrix};
 use finespun::prelude::*;
-use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::arrays::place;
-use crate::common::on_any_nodes;
+use crate::common::{Launch, on_any_nodes};
 use crate::{CACHES, with_layouts_and_caches};
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable)]
@@ -65,7 +64,7 @@ fn plain_data_is_not_serialized_by_serde() {
         assert!(runtime.run(everybody_reads(how, cache, true)));
     });
     assert_eq!(WRITTEN.load(Relaxed), 0);
-    let runtime = Runtime::builder().workers(1).nodes(2).encode(true).build().unwrap();
+    let runtime = Runtime::builder().workers(1).nodes(2).as_bytes(true).build().unwrap();
     assert!(runtime.run(everybody_reads(0, Cache::Off, false)));
     assert!(WRITTEN.load(Relaxed) > 0);
 }

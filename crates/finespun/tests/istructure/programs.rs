@@ -8,8 +8,8 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicI64, AtomicUsize};
 use std::task::{Context, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -22,6 +22,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::arrays::{LAYOUTS, place};
+use crate::common::{Launch, Shared};
 
 /// Number of elements of the write-once array.
 const LEN: usize = 40;
@@ -31,7 +32,7 @@ const SUMS: usize = 3;
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
 /// Number of steps that each script has performed.
-static DONE: [AtomicUsize; 9] = [const { AtomicUsize::new(0) }; 9];
+static DONE: [Shared; 9] = [const { Shared::new() }; 9];
 
 /// A value whose live instances are counted. The values of some elements cannot be cloned.
 struct Value(usize);
@@ -215,7 +216,7 @@ async fn script(((all, sums), number, steps): (Arrays, usize, Vec<Step>)) -> u64
             Step::Yield => yield_now().await,
             Step::Panic => panic!("on purpose"),
         }
-        DONE[number].fetch_add(1, SeqCst);
+        DONE[number].add(1);
     }
     read
 }
@@ -271,9 +272,11 @@ fn wait(run: &mut RunFuture<u64>) -> Result<u64, String> {
 
 fn check(program: &Program) -> Result<(), TestCaseError> {
     let (ends, done, known) = model(program);
-    DONE.iter().for_each(|done| done.store(0, SeqCst));
+    for done in &DONE {
+        done.swap(0);
+    }
     let runtime = Runtime::builder().workers(program.workers).nodes(program.nodes).block_every(program.block_every);
-    let runtime = runtime.transport(program.transport).encode(program.encode).build().unwrap();
+    let runtime = runtime.transport(program.transport).as_bytes(program.encode).build().unwrap();
     let (all, sums) = runtime.run(make(program.how, program.cache));
     let outside = runtime.outside();
     let begin = |(number, (node, steps)): (usize, &(usize, Vec<Step>))| {
@@ -287,7 +290,7 @@ fn check(program: &Program) -> Result<(), TestCaseError> {
     }
     // Waits until each waiting script has performed all steps before its wait.
     let waits = || DONE.iter().zip(ends.iter().zip(&done)).filter(|(_, (end, _))| **end == End::Waits);
-    while !waits().all(|(done, (_, steps))| done.load(SeqCst) == *steps) {
+    while !waits().all(|(done, (_, steps))| done.load() == *steps as i64) {
         std::thread::yield_now();
     }
     if program.freed {

@@ -8,7 +8,7 @@ use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::common::on_any_nodes;
+use crate::common::{Launch, on_any_nodes};
 use crate::errors::Cell2;
 use crate::locks::Board;
 use crate::locks::{make_board, read_board};
@@ -276,7 +276,7 @@ async fn make_of_bombs() -> usize {
 fn a_panicking_destructor_of_a_creation_argument_ends_the_run() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
         for encode in [false, true] {
-            let runtime = Runtime::builder().workers(workers).nodes(nodes).encode(encode).build().unwrap();
+            let runtime = Runtime::builder().workers(workers).nodes(nodes).as_bytes(encode).build().unwrap();
             for _ in 0..3 {
                 let Err(RunError::Panicked(panic)) = runtime.try_run(make_of_bombs()) else { panic!("a panic") };
                 assert_eq!(panic.message(), "bomb");

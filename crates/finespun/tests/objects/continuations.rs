@@ -5,7 +5,7 @@ use finespun::testing::*;
 use finespun::{RunError, objects::suspend_with};
 use serde::{Deserialize, Serialize};
 
-use crate::common::on_any_nodes;
+use crate::common::{Launch, on_any_nodes};
 
 /// A link of a chain of objects across nodes.
 #[derive(Serialize, Deserialize)]
@@ -99,6 +99,7 @@ fn cost(runtime: &Runtime, run: impl FnOnce()) -> (u64, u64, u64) {
 #[test]
 fn a_forwarded_chain_replies_with_one_message() {
     for encode in [false, true] {
+        // One worker, which launched processes do not have.
         let runtime = Runtime::builder().workers(1).nodes(16).encode(encode).build().unwrap();
         for length in [1, 2, 8, 15] {
             let first = runtime.run(chain(length));
@@ -112,7 +113,7 @@ fn a_forwarded_chain_replies_with_one_message() {
         }
         assert_eq!(runtime.close(), 0);
         // A reply to another worker does.
-        let runtime = Runtime::builder().workers(2).nodes(16).encode(encode).build().unwrap();
+        let runtime = Runtime::builder().workers(2).nodes(16).as_bytes(encode).build().unwrap();
         let first = runtime.run(chain(15));
         // A link that is promoted for a thief becomes a frame and replies itself, so only the minimum of many runs is
         // exact.

@@ -10,6 +10,8 @@ use finespun::testing::*;
 use finespun::{RunError, everywhere, objects::suspend_with, runtime::Transport, tasks::quiesce};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
+use crate::common::Launch;
+
 /// How a value fails to be serialized or deserialized.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -142,7 +144,7 @@ async fn all_refused(how: u8) {
 #[test]
 fn a_value_that_cannot_be_encoded_fails_its_call() {
     for (workers, n) in [(1, 0), (1, 3), (2, 0), (2, 3), (2, 7)] {
-        let runtime = Runtime::builder().workers(workers).nodes(2).encode(true).block_every(n).build().unwrap();
+        let runtime = Runtime::builder().workers(workers).nodes(2).as_bytes(true).block_every(n).build().unwrap();
         for _ in 0..20 {
             for how in 0..4 {
                 runtime.run(all_refused(how));
@@ -172,11 +174,16 @@ async fn send_it(far: Ref<Hop>, k: Continuation<u64>, bad: Bad, first: bool) {
 /// The waiter gets an error, whether its continuation precedes or follows the failing argument.
 #[test]
 fn a_continuation_in_a_failed_message_is_dropped_unresolved() {
-    for workers in [1, 2] {
-        let runtime = Runtime::builder().workers(workers).nodes(2).encode(true).build().unwrap();
+    for (workers, processes) in [(1, 1), (2, 1), (1, 2), (2, 2)] {
+        let runtime = Runtime::builder().workers(workers).nodes(2);
+        let runtime = if processes == 1 { runtime.as_bytes(true) } else { runtime.over(processes, false) };
+        let runtime = runtime.build().unwrap();
         for how in 0..4 {
             for first in [false, true] {
-                let Err(RunError::Panicked(panic)) = runtime.try_run(keep_it(how, first)) else { panic!("a panic") };
+                let ended = runtime.try_run(keep_it(how, first));
+                let Err(RunError::Panicked(panic)) = ended else {
+                    panic!("{ended:?}: {workers} workers, {processes} processes, {how} {first}")
+                };
                 assert!(panic.message().contains("was dropped unresolved"), "{}", panic.message());
             }
         }

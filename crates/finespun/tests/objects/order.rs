@@ -8,6 +8,8 @@ use finespun::testing::*;
 use finespun::{RunError, everywhere, runtime::Transport};
 use serde::{Deserialize, Serialize};
 
+use crate::common::{Launch, Shared};
+
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 struct Counted;
@@ -135,7 +137,7 @@ fn calls_sent_before_an_array_call_precede_it() {
 }
 
 /// Calls of `note` on each node. Only one test counts them.
-static SEEN: [AtomicU64; 12] = [const { AtomicU64::new(0) }; 12];
+static SEEN: [Shared; 12] = [const { Shared::new() }; 12];
 
 /// Returns the calls counted on `node`. On the sender's node it takes as long as an idle worker needs to ask for a part
 /// of the work.
@@ -143,7 +145,7 @@ fn seen_at(node: usize) -> u64 {
     if node == 0 {
         std::thread::sleep(std::time::Duration::from_micros(200));
     }
-    SEEN[node].load(Relaxed)
+    SEEN[node].load() as u64
 }
 
 #[task]
@@ -166,7 +168,7 @@ struct Busy;
 impl Busy {
     fn note(&mut self) {
         std::thread::sleep(std::time::Duration::from_micros(50));
-        SEEN[here()].fetch_add(1, Relaxed);
+        SEEN[here()].add(1);
     }
 
     async fn notes_then_looks(_this: Ref<Self>, count: u64, node: usize) -> u64 {
@@ -225,10 +227,10 @@ fn calls_sent_before_work_on_all_nodes_precede_it() {
     for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
         for workers in [2, 3, 4].repeat(10) {
             let runtime = Runtime::builder().workers(workers).nodes(SEEN.len());
-            let runtime = runtime.transport(transport).encode(encode).build().unwrap();
+            let runtime = runtime.transport(transport).as_bytes(encode).build().unwrap();
             for node in [2, 5, 8] {
                 let how = format!("node {node}, {workers} workers, {transport:?}, bytes: {encode}");
-                SEEN[node].store(0, Relaxed);
+                SEEN[node].swap(0);
                 assert_eq!(runtime.run(looks(node)), 20, "{how}");
                 assert_eq!(runtime.run(makes(node)), 40, "{how}");
                 assert_eq!(runtime.run(makes_two(node)), 60, "{how}");

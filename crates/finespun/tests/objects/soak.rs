@@ -1,7 +1,7 @@
 //! Random calls, forwards, drops, panics and cancelled runs over eight nodes, for a configurable time:
 //! `FINESPUN_SOAK_SECONDS=600 cargo test --release -p finespun --test objects soak`.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
@@ -9,12 +9,14 @@ use finespun::testing::*;
 use finespun::{objects::CallError, objects::suspend_with, runtime::Transport, tasks::quiesce};
 use serde::{Deserialize, Serialize};
 
+use crate::common::{Launch, Shared};
+
 /// Sum of the values that were put into members dropped since.
-static DROPPED: AtomicI64 = AtomicI64::new(0);
+static DROPPED: Shared = Shared::new();
 /// Sum of the values that successful calls have put into members.
-static ADDED: AtomicI64 = AtomicI64::new(0);
+static ADDED: Shared = Shared::new();
 /// One-way calls sent.
-static SENT: AtomicU64 = AtomicU64::new(0);
+static SENT: Shared = Shared::new();
 /// Calls that succeeded, and that failed.
 static WELL: AtomicU64 = AtomicU64::new(0);
 static ILL: AtomicU64 = AtomicU64::new(0);
@@ -27,7 +29,7 @@ struct Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        DROPPED.fetch_add(self.sum, Relaxed);
+        DROPPED.add(self.sum);
     }
 }
 
@@ -176,13 +178,13 @@ async fn drive(places: Vec<Ref<Place>>, seed: u64, steps: u32) {
         match random.below(24) {
             0..=5 => {
                 if note(member.add(k).checked().await) {
-                    ADDED.fetch_add(k, Relaxed);
+                    ADDED.add(k);
                 }
             }
             6..=9 => {
                 let turns = random.below(4) as u32;
                 if note(member.add_slowly(k, turns).checked().await) {
-                    ADDED.fetch_add(k, Relaxed);
+                    ADDED.add(k);
                 }
             }
             10..=13 => {
@@ -199,7 +201,7 @@ async fn drive(places: Vec<Ref<Place>>, seed: u64, steps: u32) {
                 assert_eq!(at, end);
             }
             17..=19 => {
-                SENT.fetch_add(1, Relaxed);
+                SENT.add(1);
                 place.tell().oneway().await;
             }
             20 | 21 => {
@@ -287,21 +289,21 @@ fn soak() {
             .workers(1 + kind % 4)
             .nodes(8)
             .transport(transport)
-            .encode(kind % 2 == 1)
+            .as_bytes(kind % 2 == 1)
             .outbox([1, 256][kind / 2 % 2])
             .block_every([0, 3, 0, 7][kind / 3 % 4]);
         let runtime = runtime.build().unwrap();
-        let (added, dropped, sent) = (ADDED.load(Relaxed), DROPPED.load(Relaxed), SENT.load(Relaxed));
+        let (added, dropped, sent) = (ADDED.load(), DROPPED.load(), SENT.load());
         let places = runtime.run(make_places(24));
         for turn in 0..4 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let ghost = runtime.spawn(for_ever(places.clone(), seed | 1));
             runtime.run(round(places.clone(), seed, 12, 40));
             drop(ghost);
-            assert_eq!(runtime.run(told(places.clone())), SENT.load(Relaxed) - sent, "turn {turn}");
+            assert_eq!(runtime.run(told(places.clone())) as i64, SENT.load() - sent, "turn {turn}");
         }
         assert_eq!(runtime.close(), 0, "frames left after round {rounds}");
-        assert_eq!(ADDED.load(Relaxed) - added, DROPPED.load(Relaxed) - dropped, "nothing is lost or done twice");
+        assert_eq!(ADDED.load() - added, DROPPED.load() - dropped, "nothing is lost or done twice");
         rounds += 1;
     }
     let (well, ill) = (WELL.load(Relaxed), ILL.load(Relaxed));

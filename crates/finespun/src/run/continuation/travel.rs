@@ -8,7 +8,8 @@
 //!
 //! A message that stays in its process ([`Travels::Within`]) *leaves* values: its reader takes them; the values that no
 //! reader has taken are dropped with the message, because it could not be written, was lost, or was not read by its
-//! receiver. Messages to other processes ([`Travels::Out`]) do not use this table.
+//! receiver. Messages to other processes ([`Travels::Out`]) do not use this table, but a message that cannot be written
+//! gives up what has been kept for it in the same way ([`give_up_unless_written`]).
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -92,9 +93,8 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 thread_local! {
     /// Whether the message that this thread is writing or reading stays in its process.
     static TRAVELS: Cell<Option<Travels>> = const { Cell::new(None) };
-    /// The numbers of the values that unfinished messages leave: the innermost message's come last. The second is how
-    /// many there are.
-    static LEFT: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// The values that unfinished messages leave: the innermost message's come last. The second is how many there are.
+    static LEFT: RefCell<Vec<One>> = const { RefCell::new(Vec::new()) };
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -102,9 +102,15 @@ fn table() -> Guard<'static, Table> {
     unforked(|| LazyLock::force(&TABLE)).lock()
 }
 
-/// The numbers of values stored for a message. Dropping it removes the values that have not been taken.
+/// The number of a value that a message has left, and what removes the value from where it is.
+struct One {
+    number: u64,
+    remove: fn(u64),
+}
+
+/// The values left by a message. Dropping it removes those that have not been taken.
 #[derive(Default)]
-pub(crate) struct Left(Vec<u64>);
+pub(crate) struct Left(Vec<One>);
 
 impl Left {
     /// Drops what is left. A panic of a destructor is discarded.
@@ -117,11 +123,20 @@ impl Left {
 
     #[cold]
     fn remove(&mut self) {
-        for number in self.0.drain(..) {
-            // Dropped outside the lock: the destructor may be user code.
-            let value = table().remove(&number);
-            drop(value);
+        for One { number, remove } in self.0.drain(..) {
+            remove(number);
         }
+    }
+
+    /// Leaves the values where they are: the message is on its way to another process. Returns their numbers.
+    pub(crate) fn keep(mut self) -> impl Iterator<Item = u64> {
+        std::mem::take(&mut self.0).into_iter().map(|one| one.number)
+    }
+
+    /// Returns whether no value is left.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -195,9 +210,19 @@ pub(crate) fn leave<T: Send + 'static>(value: impl FnOnce() -> Option<T>) -> Opt
         }
     };
     drop(table);
-    LEFT.with_borrow_mut(|left| left.push(number));
-    COUNT.set(COUNT.get() + 1);
+    let remove = |number| {
+        // Dropped outside the lock: the destructor may be user code.
+        let value = self::table().remove(&number);
+        drop(value);
+    };
+    give_up_unless_written(number, remove);
     Some(number)
+}
+
+/// Has `remove` called with the number if the message that is being written cannot be sent.
+pub(crate) fn give_up_unless_written(number: u64, remove: fn(u64)) {
+    LEFT.with_borrow_mut(|left| left.push(One { number, remove }));
+    COUNT.set(COUNT.get() + 1);
 }
 
 /// Takes the value stored under `number`, if it is a `T`.

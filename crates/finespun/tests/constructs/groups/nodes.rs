@@ -1,28 +1,27 @@
 //! Groups over nodes: where activities run, and that remote ones end with their group.
 
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
 use finespun::{mapped, on};
 
-use crate::common::on_any_nodes;
+use crate::common::{Shared, on_any_nodes};
 
-static ALIVE: AtomicU64 = AtomicU64::new(0);
+static ALIVE: Shared = Shared::new();
 static NEVER: Semaphore = Semaphore::new(0);
 
 struct Alive;
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        ALIVE.fetch_sub(1, Ordering::Relaxed);
+        ALIVE.add(-1);
     }
 }
 
 #[task]
 async fn waits(depth: usize) {
-    ALIVE.fetch_add(1, Ordering::Relaxed);
+    ALIVE.add(1);
     let _alive = Alive;
     if depth > 0 {
         on((here() + 1) % nodes()).call(waits, depth - 1).await;
@@ -46,7 +45,7 @@ async fn breaks_or_waits(k: usize) -> ControlFlow<usize> {
 #[task]
 async fn all_over() -> ControlFlow<usize> {
     let ended = parfor(0..8, breaks_or_waits).await;
-    assert_eq!(ALIVE.load(Ordering::Relaxed), 0, "what runs at other nodes ends with the group");
+    assert_eq!(ALIVE.load(), 0, "what runs at other nodes ends with the group");
     ended
 }
 
@@ -59,14 +58,14 @@ fn remote_tasks_end_with_the_group() {
     });
 }
 
-static TIMES: [AtomicU64; 100] = [const { AtomicU64::new(0) }; 100];
-static PLACES: [AtomicU64; 100] = [const { AtomicU64::new(0) }; 100];
+static TIMES: [Shared; 100] = [const { Shared::new() }; 100];
+static PLACES: [Shared; 100] = [const { Shared::new() }; 100];
 
 #[task]
 async fn placed(from: usize, to: usize) {
-    let note = |k: usize, factor: &u64| {
-        TIMES[k].fetch_add(*factor, Ordering::Relaxed);
-        PLACES[k].fetch_add(here() as u64 * factor, Ordering::Relaxed);
+    let note = |k: usize, factor: &i64| {
+        TIMES[k].add(*factor);
+        PLACES[k].add(here() as i64 * factor);
     };
     mapped(from..to, note, 1000).await;
     mapped(from..to, note, 1).await;
@@ -79,8 +78,8 @@ fn chunk_k_runs_at_node_k() {
             runtime.run(placed(from, to));
             for k in 0..100 {
                 let within = (from..to).contains(&k);
-                assert_eq!(TIMES[k].swap(0, Ordering::Relaxed), if within { 1001 } else { 0 });
-                let place = PLACES[k].swap(0, Ordering::Relaxed) as usize;
+                assert_eq!(TIMES[k].swap(0), if within { 1001 } else { 0 });
+                let place = PLACES[k].swap(0) as usize;
                 let nodes = runtime.nodes();
                 let node = (0..nodes).find(|node| {
                     let bound = |node: usize| from + node * (to - from) / nodes;
