@@ -2,7 +2,7 @@
 //!
 //! Each body runs unchanged, with a panic at every *point* (before and after the wait of each leaf, and in `d`), and
 //! with a cancellation at every leaf. Value, panic message and destructor log must equal the plain version's, under
-//! every block-every-n, on one worker and on two, and whichever leaves yield.
+//! every block-every-n, on one worker and on two, and whichever leaves yield: `cases` chooses the combinations.
 
 use std::fmt::{Debug, Display};
 use std::future::Future;
@@ -17,6 +17,7 @@ use finespun::prelude::{Continuation, Runtime};
 use finespun::testing::*;
 use finespun::{RunError, tasks::External};
 
+use crate::common::cases;
 pub use crate::common::kept;
 
 /// Turns off the search for leaks of the address sanitizer. A function whose local's destructor panics after its return
@@ -348,33 +349,27 @@ pub fn compare(versions: Versions) {
             differences.push(format!("{how}:\n  plain {expected:?}\n  task  {got:?}\n"));
         }
     };
-    for (workers, n) in [1, 2].into_iter().flat_map(|workers| [0, 1, 2, 3].map(|n| (workers, n))) {
-        for (schema, run, _) in versions.tasks {
-            let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
-            let patterns: &[u64] = if workers == 1 { &[0b00, 0b11, 0b01, 0b10] } else { &[0b01] };
-            for &yields in patterns {
-                let mut check = |fail_at, expected: &Outcome| {
-                    let got = run_task(run, &runtime, fail_at, yields);
-                    if got != *expected {
-                        let at = if fail_at == NEVER { String::new() } else { format!(", panic at point {fail_at}") };
-                        note(
-                            format!("{schema}, {workers} workers, every {n} blocks, leaves yield {yields:02b}{at}"),
-                            expected,
-                            &got,
-                        );
-                    }
-                };
-                for _ in 0..n.max(1) {
-                    check(NEVER, &whole);
-                }
-                for (k, expected) in failed.iter().enumerate() {
-                    check(k as u64, expected);
-                }
+    for [n, yields, schema, workers] in cases([4, 4, versions.tasks.len(), 2]) {
+        let (workers, n, yields) = (workers + 1, n as u32, yields as u64);
+        let (schema, run, _) = versions.tasks[schema];
+        let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
+        let how = format!("{schema}, {workers} workers, every {n} blocks");
+        let mut check = |fail_at, expected: &Outcome| {
+            let got = run_task(run, &runtime, fail_at, yields);
+            if got != *expected {
+                let at = if fail_at == NEVER { String::new() } else { format!(", panic at point {fail_at}") };
+                note(format!("{how}, leaves yield {yields:02b}{at}"), expected, &got);
             }
-            let left = runtime.close();
-            if left != 0 {
-                note(format!("{schema}, {workers} workers, every {n} blocks: frames left"), &0, &left);
-            }
+        };
+        for _ in 0..n.max(1) {
+            check(NEVER, &whole);
+        }
+        for (k, expected) in failed.iter().enumerate() {
+            check(k as u64, expected);
+        }
+        let left = runtime.close();
+        if left != 0 {
+            note(format!("{how}: frames left"), &0, &left);
         }
     }
     for at in 0..leaves {
@@ -382,15 +377,14 @@ pub fn compare(versions: Versions) {
             break;
         }
         let expected = cancel_plain(versions.name, versions.plain, at);
-        for (workers, n) in [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0)] {
-            for (schema, _, spawn) in versions.tasks {
-                for yields in [0b00, 0b11] {
-                    let got = cancel_task(versions.name, spawn.unwrap(), workers, n, at, yields);
-                    if got != expected {
-                        let how = format!("{schema}, {workers} workers, every {n} blocks, leaves yield {yields:02b}");
-                        note(format!("{how}, cancelled at leaf {at}"), &expected, &got);
-                    }
-                }
+        const RUNTIMES: [(usize, u32); 5] = [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0)];
+        for [runtime, yields, schema] in cases([RUNTIMES.len(), 2, versions.tasks.len()]) {
+            let ((workers, n), yields) = (RUNTIMES[runtime], [0b00, 0b11][yields]);
+            let (schema, _, spawn) = versions.tasks[schema];
+            let got = cancel_task(versions.name, spawn.unwrap(), workers, n, at, yields);
+            if got != expected {
+                let how = format!("{schema}, {workers} workers, every {n} blocks, leaves yield {yields:02b}");
+                note(format!("{how}, cancelled at leaf {at}"), &expected, &got);
             }
         }
     }
