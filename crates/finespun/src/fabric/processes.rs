@@ -24,7 +24,7 @@ type Piece = [u64; WORDS];
 const ROOM: usize = (WORDS - 1) * size_of::<u64>();
 
 /// Entries that one worker may have in flight to another, with few workers.
-const SHARE: usize = 64;
+const SHARE: usize = 128;
 /// Entries of a ring that all senders share, with many workers.
 const RING: usize = 4096;
 

@@ -300,6 +300,7 @@ impl<W: Work> Handler for Request<W> {
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let Some(Header { group, k: name }) = Header::read(&mut from) else { return };
         let k = name.and_then(|name| Return::named(name, cx));
+        let away = matches!(group, Group::Named(_));
         let (group, home) = match (group, cx) {
             (Group::Numbered { group, home }, _) => (group, home),
             // No task waits for the answer any more, or the message is forged.
@@ -317,33 +318,46 @@ impl<W: Work> Handler for Request<W> {
             // It has left nothing in this process.
             (Group::Named(_), None) => return,
         };
-        let here = |work: W| match cx {
-            Some(cx) if !W::ANYWHERE && !Nodes::of(cx).hosts(work.node()) => {
-                quietly(|| drop(work));
-                Err(Unreadable::new::<W>("its node is elsewhere"))
-            }
-            _ => Ok(work),
-        };
-        match (W::read(&mut from).and_then(here), cx) {
-            (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
-            (Err(error), Some(here)) => {
-                give_up_unread(cx, &from);
-                if here.try_enter(group) {
-                    answer(here, Reply { home, k }, Err(Payload::new(error.to_string())));
+        let error = match W::read(&mut from) {
+            Ok(work) => {
+                let Some(cx) = cx else { return };
+                if W::ANYWHERE || Nodes::of(cx).hosts(work.node()) {
+                    let request = Request { group, home, k, work };
+                    return if away { request.serve(cx) } else { request.handle(cx) };
                 }
+                quietly(|| drop(work));
+                Unreadable::new::<W>("its node is elsewhere")
             }
-            _ => {}
-        }
+            Err(error) => error,
+        };
+        unread(cx, &from, group, Reply { home, k }, error);
     }
 
     fn handle(self, cx: Cx) {
-        let Request { group, home, k, work } = self;
-        if !cx.try_enter(group) {
+        if !cx.try_enter(self.group) {
             cx.leave_run();
             // The run or group has been terminated, so the caller needs no answer. Dropping `k` ends its wait, if it
             // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
-            return quietly(|| drop((k, work)));
+            return quietly(|| drop((self.k, self.work)));
         }
+        self.serve(cx);
+    }
+}
+
+/// Answers a request that could not be read with an error.
+#[cold]
+fn unread<T: Portable>(cx: Option<Cx>, from: &Reader<'_>, group: u32, reply: Reply<T>, error: Unreadable) {
+    give_up_unread(cx, from);
+    if let Some(cx) = cx.filter(|cx| cx.try_enter(group)) {
+        answer(cx, reply, Err(Payload::new(error.to_string())));
+    }
+}
+
+impl<W: Work> Request<W> {
+    /// Does the work, in the request's run or group, which the worker has entered.
+    #[inline]
+    fn serve(self, cx: Cx) {
+        let Request { home, k, work, .. } = self;
         match W::ANYWHERE {
             true => cx.leave_node(),
             false => cx.enter_node(work.node()),
