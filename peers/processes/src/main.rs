@@ -1,5 +1,7 @@
 //! `mpirun -n 2 processes [--quick]` measures messages between two processes of this host: Finespun beside MPI.
 //!
+//! `mpirun -n 4 processes --all [--quick]` measures messages from each process to each other.
+//!
 //! `mpirun -n 8 processes --hotspot MESSAGES`: all processes but the first send it MESSAGES messages of 96 bytes each, while
 //! it computes for a millisecond between polls. Prints the time, and the most memory that a process has used.
 //!
@@ -84,6 +86,35 @@ async fn eight_calls(times: u64) -> Duration {
     begun.elapsed() * 8
 }
 
+/// Sends messages to all others, in turns.
+#[task]
+async fn sends((all, each): (Vec<Ref<Total>>, u64)) {
+    for time in 0..each {
+        for offset in 1..all.len() {
+            let to: Ref<Total> = all[(here() + offset) % all.len()];
+            to.add_product(1, time).oneway().await;
+        }
+    }
+}
+
+/// Each node sends `each` messages to each other one.
+#[task]
+async fn all_to_all(each: u64) -> Duration {
+    let mut all: Vec<Ref<Total>> = Vec::new();
+    for node in 0..nodes() {
+        all.push(on(node).create_with(Total, 0).await);
+    }
+    let begun = Instant::now();
+    everywhere(sends, (all.clone(), each)).await;
+    quiesce().await;
+    let time = begun.elapsed();
+    for total in all {
+        let sum = (nodes() as u64 - 1) * (0..each).sum::<u64>();
+        assert_eq!(total.add(0).await, sum, "the sum of all messages");
+    }
+    time
+}
+
 /// A task for each call of a recursion that does nothing else.
 #[task(portable)]
 async fn tree(n: u32) -> u64 {
@@ -119,20 +150,28 @@ const ROWS: [Row; 7] = [
     Row { what: "Finespun fork and join, with two portable calls", millions: false, measure: fork },
 ];
 
+const ALL_TO_ALL: [Row; 2] = [
+    Row { what: "MPI Isend and Irecv, 16 bytes, all to all", millions: true, measure: burst_all },
+    Row { what: "Finespun call, 16 bytes, one way, all to all", millions: true, measure: post_all },
+];
+
 /// The published profile of the rival whose tasks another host's thieves take, on two cores.
 const PUBLISHED: &str = "Itoyori, published for two cores: a fork 138 to 170 ns, a get from another process 1260 ns. \
     Finespun's get is the call with answer.";
 
 fn main() -> ExitCode {
-    let quick = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        [word] if word == "--quick" => true,
-        [word, each] if word == "--hotspot" => return run_hotspot(each),
-        _ => return refuse("usage: mpirun -n 2 processes [--quick]"),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (all, quick) = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => (false, false),
+        ["--quick"] => (false, true),
+        ["--all"] => (true, false),
+        ["--all", "--quick"] => (true, true),
+        ["--hotspot", each] => return run_hotspot(each),
+        _ => return refuse("usage: mpirun -n 2 processes [--quick], or with --all or --hotspot MESSAGES"),
     };
     let world = match World::start(0) {
-        Ok(world) if world.size() == 2 && world.host_size() == 2 => ManuallyDrop::new(world),
-        Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes"),
+        Ok(world) if world.size() == world.host_size() && (world.size() == 2 || all) => ManuallyDrop::new(world),
+        Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes; with --all, several"),
         Err(error) => return refuse(&error.to_string()),
     };
     let far = std::env::var("FINESPUN_MPI_SHM").is_ok_and(|shared| shared == "off");
@@ -151,7 +190,8 @@ fn main() -> ExitCode {
         thread::spawn(move || build().map(drop));
         None
     };
-    if let Err(error) = measure(&world, &runtime, quick, far) {
+    let rows: &[Row] = if all { &ALL_TO_ALL } else { &ROWS };
+    if let Err(error) = measure(&world, &runtime, rows, quick, far) {
         eprintln!("processes: process {}: {error}", world.rank());
         world.abort(1);
     }
@@ -246,7 +286,13 @@ fn refuse(text: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool, far: bool) -> Result<(), Error> {
+fn measure<'w>(
+    world: &'w World,
+    runtime: &'w Option<Runtime>,
+    rows: &[Row],
+    quick: bool,
+    far: bool,
+) -> Result<(), Error> {
     let times = if quick {
         500
     } else if far {
@@ -255,9 +301,9 @@ fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool, far:
         50_000
     };
     let pair = Pair { world, shared: world.share(APART * 2)?, runtime: runtime.as_ref(), times };
-    let mut found = ROWS.map(|_| Vec::new());
+    let mut found: Vec<_> = rows.iter().map(|_| Vec::new()).collect();
     for _ in 0..if quick { 1 } else { ROUNDS } {
-        for (row, found) in ROWS.iter().zip(&mut found) {
+        for (row, found) in rows.iter().zip(&mut found) {
             world.barrier()?;
             // The workers of the row before park.
             thread::sleep(Duration::from_millis(1));
@@ -266,15 +312,17 @@ fn measure<'w>(world: &'w World, runtime: &'w Option<Runtime>, quick: bool, far:
     }
     if world.rank() == 0 {
         let way = if far { " that share no memory" } else { "" };
-        println!("two processes of one host{way}, {}, {} rounds\n", world.library(), found[0].len());
+        println!("{} processes of one host{way}, {}, {} rounds\n", world.size(), world.library(), found[0].len());
         println!("{:<48} {:>8} {:>8}", "", "best", "median");
-        for (row, mut found) in ROWS.iter().zip(found) {
+        for (row, mut found) in rows.iter().zip(found) {
             found.sort_by(f64::total_cmp);
             let (best, unit) =
                 if row.millions { (found[found.len() - 1], "million a second") } else { (found[0], "ns") };
             println!("{:<48} {best:>8.1} {:>8.1} {unit}", row.what, found[found.len() / 2]);
         }
-        println!("\n{PUBLISHED}");
+        if world.size() == 2 {
+            println!("\n{PUBLISHED}");
+        }
     }
     Ok(())
 }
@@ -387,4 +435,29 @@ fn burst(pair: &Pair<'_>) -> Result<f64, Error> {
     }
     world.barrier()?;
     Ok((bursts * BURST) as f64 / begun.elapsed().as_secs_f64() / 1e6)
+}
+
+/// In millions a second, over all processes.
+fn burst_all(pair: &Pair<'_>) -> Result<f64, Error> {
+    let (world, size) = (pair.world, pair.world.size());
+    let bursts = pair.times as usize / BURST;
+    let mut received = [0; 16 * BURST];
+    world.barrier()?;
+    let begun = Instant::now();
+    for burst in 0..bursts {
+        for offset in 1..size {
+            world.send_burst((world.rank() + offset) % size, TAG, &[burst as u8; 16], BURST)?;
+        }
+        for offset in 1..size {
+            world.receive_burst((world.rank() + offset) % size, TAG, &mut received, BURST)?;
+            assert!(received.iter().all(|&byte| byte == burst as u8), "the messages of this burst");
+        }
+    }
+    world.barrier()?;
+    Ok((bursts * BURST * size * (size - 1)) as f64 / begun.elapsed().as_secs_f64() / 1e6)
+}
+
+fn post_all(pair: &Pair<'_>) -> Result<f64, Error> {
+    let pairs = (pair.world.size() * (pair.world.size() - 1)) as f64;
+    Ok(1e3 / run(pair, all_to_all(pair.times))? * pairs)
 }

@@ -125,7 +125,9 @@ pub(super) fn end() {
     }
 }
 
-/// Carries the bundles of one runtime by MPI's two-sided messages.
+/// Carries the bundles of one runtime by MPI's two-sided messages. Its one-sided operations are slower between hosts: over TCP,
+/// MPICH takes 7.6 us for a swap and 12 us for a put (`finespun-floors`), so a queue in the receiver's memory would take 20 us for
+/// what a send takes 3.4 us for, and the receiver would have to call MPI as often.
 ///
 /// An empty message is the last one of its sender. The processes end a wire together, when the first has the others drop
 /// their parts of the runtime: it sends its last messages before, and receives theirs afterwards.
