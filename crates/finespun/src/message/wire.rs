@@ -75,8 +75,7 @@ pub(crate) struct Reader<'a> {
     travels: Travels,
 }
 
-/// The last word of a message for which the sender keeps values is this one, with their number: no other message ends in such a
-/// word by chance.
+/// A message for which its sender keeps values ends in this word, with their number in it. By chance, no other does.
 const KEPT: u64 = 0x9c3e_51d7_86f2_a04b;
 
 /// The error for a value that could not be read.
@@ -169,8 +168,7 @@ impl Writer {
         take_back(mark.left).discard();
     }
 
-    /// Appends the numbers of what the sender keeps for the message: a receiver that does not read all of it says so, by
-    /// [`Reader::kept`].
+    /// Appends the numbers of the values that the sender keeps for the message, for [`Reader::kept`].
     #[cold]
     fn append_kept(&mut self, kept: Left) {
         let mut count = 0;
@@ -230,7 +228,7 @@ impl<'a> Reader<'a> {
         self.bytes
     }
 
-    /// Returns the numbers of what the sender keeps for this message of another process.
+    /// Returns the numbers of the values that the sender, in another process, keeps for this message.
     #[cold]
     pub(crate) fn kept(&self) -> Vec<u64> {
         let words: Vec<u64> = self.bytes.as_rchunks().1.iter().map(|&word| u64::from_le_bytes(word)).collect();
