@@ -27,7 +27,7 @@ fn every_runtime(check: impl Fn(&Runtime, &str)) {
         let (n, nodes, transport) = (BLOCK[n], NODES[nodes], TRANSPORTS[transport]);
         let (workers, encode) = (2 - workers, encode == 1);
         let builder = Runtime::builder().workers(workers).nodes(nodes).transport(transport);
-        let runtime = builder.as_bytes(encode).block_every(n).build().expect("a runtime");
+        let runtime = builder.encoded(encode).block_every(n).build().expect("a runtime");
         let how = format!("{nodes} nodes, {workers} workers, {transport:?}, bytes: {encode}, every {n}");
         check(&runtime, &how);
         assert_eq!(runtime.close(), 0, "frames left: {how}");
@@ -164,7 +164,7 @@ fn array_answers_match_the_known_values() {
     for [nodes, transport, n, form, workers, encode] in cases::pairs(settings) {
         let (nodes, transport, n, form) = (NODES[nodes], TRANSPORTS[transport], BLOCK[n], CACHES[form]);
         let builder = Runtime::builder().workers(2 - workers).nodes(nodes).transport(transport);
-        let runtime = builder.as_bytes(encode == 1).block_every(n).build().expect("a runtime");
+        let runtime = builder.encoded(encode == 1).block_every(n).build().expect("a runtime");
         let how = format!("{form:?}, {nodes} nodes, {transport:?}, bytes: {}, every {n}", encode == 1);
         let (found, _) = runtime.run(hopfield::recall(&patterns, form, false));
         assert_eq!((found.recalled, found.sweeps, found.changes, found.energy), (16, 33, 462, -528_988), "{how}");

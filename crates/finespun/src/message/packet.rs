@@ -205,10 +205,12 @@ impl Encoded {
 /// Writes the message for another process. Returns `None` as [`Made::encoded`] does.
 #[inline(always)]
 pub(crate) fn bytes_of<H: Handler>(handler: H) -> Option<Vec<u8>> {
-    written_out(|to| {
+    let (bytes, kept) = written_out(|to| {
         Identity::of(H::ENTRY).write(to);
         handler.write(to)
-    })
+    })?;
+    kept.keep();
+    Some(bytes)
 }
 
 /// Handles a message from another process.

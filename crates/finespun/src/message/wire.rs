@@ -19,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::bounded::decode;
 use crate::fabric::buffers;
 use crate::frame::discard;
-use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, take_back};
+use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, numbers_left, take_back, travels};
 
 /// The size up to which a value without a destructor is read by code of its own.
 const SMALL: usize = 64;
@@ -75,9 +75,6 @@ pub(crate) struct Reader<'a> {
     travels: Travels,
 }
 
-/// A message for which its sender keeps values ends in this word, with their number in it. By chance, no other does.
-const KEPT: u64 = 0x9c3e_51d7_86f2_a04b;
-
 /// The error for a value that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -105,16 +102,14 @@ pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Writt
     Some(Written { bytes: to.0, left })
 }
 
-/// Writes a message to another process, unless `body` returns false.
+/// Writes a message to another process, or a part of one, unless `body` returns false. Also returns the values that it keeps
+/// here.
 #[inline]
-pub(crate) fn written_out(body: impl FnOnce(&mut Writer) -> bool) -> Option<Vec<u8>> {
+pub(crate) fn written_out(body: impl FnOnce(&mut Writer) -> bool) -> Option<(Vec<u8>, Left)> {
     let mut to = Writer(buffers::take());
     let (whole, left) = carry(Travels::Out, || body(&mut to));
     if whole {
-        if !left.is_empty() {
-            to.append_kept(left);
-        }
-        return Some(to.0);
+        return Some((to.0, left));
     }
     buffers::give_back(to.0);
     None
@@ -168,15 +163,21 @@ impl Writer {
         take_back(mark.left).discard();
     }
 
-    /// Appends the numbers of the values that the sender keeps for the message, for [`Reader::kept`].
-    #[cold]
-    fn append_kept(&mut self, kept: Left) {
-        let mut count = 0;
-        for number in kept.keep() {
-            self.bytes(&number.to_le_bytes());
-            count += 1;
+    /// Appends the numbers of the values that this process keeps for a message to another one since the mark, for
+    /// [`Reader::kept`], and sets `flag` in the byte behind the mark. Does nothing if there are none.
+    #[inline]
+    pub(crate) fn name_kept(&mut self, since: Mark, flag: u8) {
+        if left_so_far() > since.left && travels() == Some(Travels::Out) {
+            self.append_kept(since, flag);
         }
-        self.bytes(&(KEPT ^ count).to_le_bytes());
+    }
+
+    #[cold]
+    fn append_kept(&mut self, since: Mark, flag: u8) {
+        self.0[since.bytes] |= flag;
+        let numbers = numbers_left(since.left);
+        numbers.iter().for_each(|number| self.bytes(&number.to_le_bytes()));
+        self.bytes(&(numbers.len() as u64).to_le_bytes());
     }
 
     /// Returns what has been written.
@@ -228,15 +229,13 @@ impl<'a> Reader<'a> {
         self.bytes
     }
 
-    /// Returns the numbers of the values that the sender, in another process, keeps for this message.
-    #[cold]
+    /// Returns the numbers that [`Writer::name_kept`] has appended. None, if the message is forged.
     pub(crate) fn kept(&self) -> Vec<u64> {
-        let words: Vec<u64> = self.bytes.as_rchunks().1.iter().map(|&word| u64::from_le_bytes(word)).collect();
-        let Some((last, words)) = words.split_last().filter(|_| self.travels == Travels::Out) else {
-            return Vec::new();
-        };
-        let count = usize::try_from(last ^ KEPT).ok().filter(|&count| count <= words.len());
-        words[words.len() - count.unwrap_or(0)..].to_vec()
+        let Some((rest, count)) = self.bytes.split_last_chunk() else { return Vec::new() };
+        let words: &[[u8; 8]] = rest.as_rchunks().1;
+        let count = usize::try_from(u64::from_le_bytes(*count)).unwrap_or(usize::MAX);
+        let numbers = words.len().checked_sub(count).map_or(&[][..], |from| &words[from..]);
+        numbers.iter().map(|&number| u64::from_le_bytes(number)).collect()
     }
 
     /// Returns whether the message has come from another process.

@@ -415,7 +415,7 @@ impl Host for Nodes {
         self.kept.forget_runs(of_swept);
     }
 
-    fn discard_messages(&self) {
+    unsafe fn discard_messages(&self) {
         self.mailbox.discard();
     }
 

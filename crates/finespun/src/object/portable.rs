@@ -21,6 +21,7 @@ use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, quietly};
 use crate::iterate::many;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, written_out};
+use crate::run::continuation::travel::Left;
 
 /// A function marked `#[task(portable)]`, for generated code: how its calls are made in another process.
 pub trait PortableCall: 'static {
@@ -160,8 +161,8 @@ impl<P: PortableCall> Calls for Many<P> {
 
 /// Calls on their way to a worker of another process.
 enum Moved<C: Calls> {
-    /// At the sender: the encoded arguments.
-    Leaving(Vec<u8>),
+    /// At the sender: the encoded arguments, and what it keeps for them.
+    Leaving(Vec<u8>, Left),
     /// At the receiver.
     Arrived(C::Arguments),
 }
@@ -180,7 +181,7 @@ fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) 
     quietly(|| drop(arguments));
     let work = match (encoded, refused) {
         (_, Some(payload)) => Err(payload),
-        (Some(written), None) => Ok(Moved::<C>::Leaving(written)),
+        (Some((arguments, kept)), None) => Ok(Moved::<C>::Leaving(arguments, kept)),
         (None, None) => unreachable!("the arguments have been refused"),
     };
     request_of_worker(cx, to, work, place)
@@ -189,7 +190,10 @@ fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) 
 impl<C: Calls> Wire for Moved<C> {
     fn write(self, to: &mut Writer) {
         match self {
-            Moved::Leaving(arguments) => to.bytes(&arguments),
+            Moved::Leaving(arguments, kept) => {
+                to.bytes(&arguments);
+                kept.again();
+            }
             Moved::Arrived(arguments) => to.value(&arguments),
         }
     }
@@ -211,7 +215,7 @@ impl<C: Calls> Work for Moved<C> {
         match self {
             // A ready frame, so that other workers of this process may take it.
             Moved::Arrived(arguments) => Outcome::suspended(C::start(cx, arguments)),
-            Moved::Leaving(_) => unreachable!("the work runs in another process"),
+            Moved::Leaving(..) => unreachable!("the work runs in another process"),
         }
     }
 }

@@ -28,7 +28,7 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
-use super::returning::{Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, give_up_unread, names};
+use super::returning::{Arguments, Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
 use super::scrambled::{group_in_message, group_of_message, run_in_message, run_of_message};
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, sealed};
@@ -197,6 +197,7 @@ impl<T> Task for WorkTask<T> {
 struct Header {
     group: Group,
     k: Option<ReturnName>,
+    keeps: bool,
 }
 
 /// The group of a request as bytes.
@@ -214,6 +215,8 @@ const AWAY: u8 = 2;
 const NAMED: u8 = 4;
 const IN_GROUP: u8 = 8;
 const GOOD: u8 = 16;
+/// The sender keeps continuations among the arguments.
+const KEEPS: u8 = 32;
 
 fn write_return(k: Option<ReturnName>, flags: u8, to: &mut Writer) {
     let Some(ReturnName { away, number }) = k else { return to.bytes(&[flags]) };
@@ -267,7 +270,8 @@ impl Header {
         };
         let out = from.travels() == Travels::Out;
         let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away == out);
-        from_there.then_some(Header { group, k })
+        let keeps = flags & KEEPS != 0;
+        (from_there && (out || !keeps)).then_some(Header { group, k, keeps })
     }
 }
 
@@ -283,11 +287,15 @@ impl<W: Work> Handler for Request<W> {
         let cx = unsafe { context::cx() };
         let k = k.map(|k| k.into_name(cx));
         let header = match travels() {
-            Some(Travels::Out) => Header { group: Group::Named(names(cx, group)), k },
-            _ => Header { group: Group::Numbered { group, home }, k },
+            Some(Travels::Out) => Header { group: Group::Named(names(cx, group)), k, keeps: false },
+            _ => Header { group: Group::Numbered { group, home }, k, keeps: false },
         };
+        let before = to.mark();
         header.write(to);
-        let Err(payload) = to.part(|to| work.write(to)) else { return true };
+        let Err(payload) = to.part(|to| work.write(to)) else {
+            to.name_kept(before, KEEPS);
+            return true;
+        };
         // The continuation answers the caller instead.
         match k.and_then(|k| Return::<W::Output>::named(k, Some(cx))) {
             Some(k) => answer(cx, Reply { home, k: Some(k) }, Err(pack(payload))),
@@ -298,19 +306,19 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Some(Header { group, k: name }) = Header::read(&mut from) else { return };
+        let Some(Header { group, k: name, keeps }) = Header::read(&mut from) else { return };
+        let arguments = if keeps { Arguments::of(&from, cx) } else { None };
         let k = name.and_then(|name| Return::named(name, cx));
         let away = matches!(group, Group::Named(_));
         let (group, home) = match (group, cx) {
             (Group::Numbered { group, home }, _) => (group, home),
             // No task waits for the answer any more, or the message is forged.
-            (Group::Named(_), _) if name.is_some() && k.is_none() => return give_up_unread(cx, &from),
+            (Group::Named(_), _) if name.is_some() && k.is_none() => return,
             (Group::Named(names), Some(here)) => {
                 // The arguments are read in the run, to which the continuations among them belong.
                 let Some(group) = enter_named(here, names) else {
                     here.leave_run();
-                    quietly(|| drop(k));
-                    return give_up_unread(cx, &from);
+                    return quietly(|| drop(k));
                 };
                 // A continuation that is here is this worker's.
                 (group, Nodes::of(here).worker())
@@ -318,7 +326,9 @@ impl<W: Work> Handler for Request<W> {
             // It has left nothing in this process.
             (Group::Named(_), None) => return,
         };
-        let error = match W::read(&mut from) {
+        let read = W::read(&mut from);
+        drop(arguments);
+        let error = match read {
             Ok(work) => {
                 let Some(cx) = cx else { return };
                 if W::ANYWHERE || Nodes::of(cx).hosts(work.node()) {
@@ -330,7 +340,7 @@ impl<W: Work> Handler for Request<W> {
             }
             Err(error) => error,
         };
-        unread(cx, &from, group, Reply { home, k }, error);
+        unread(cx, group, Reply { home, k }, error);
     }
 
     fn handle(self, cx: Cx) {
@@ -346,8 +356,7 @@ impl<W: Work> Handler for Request<W> {
 
 /// Answers a request that could not be read with an error.
 #[cold]
-fn unread<T: Portable>(cx: Option<Cx>, from: &Reader<'_>, group: u32, reply: Reply<T>, error: Unreadable) {
-    give_up_unread(cx, from);
+fn unread<T: Portable>(cx: Option<Cx>, group: u32, reply: Reply<T>, error: Unreadable) {
     if let Some(cx) = cx.filter(|cx| cx.try_enter(group)) {
         answer(cx, reply, Err(Payload::new(error.to_string())));
     }
@@ -458,7 +467,10 @@ impl<T: Portable> Handler for Answer<T> {
                 let written = to.part(|to| to.value(&value));
                 // The message contains the encoded value. No caller could receive a panic of the original's destructor.
                 quietly(|| drop(value));
-                let Err(payload) = written else { return true };
+                let Err(payload) = written else {
+                    to.name_kept(before, KEEPS);
+                    return true;
+                };
                 to.back_to(before);
                 pack(payload)
             }
@@ -473,18 +485,17 @@ impl<T: Portable> Handler for Answer<T> {
         let Some((Some(name), flags)) = read_return(&mut from) else { return };
         let good = flags & GOOD != 0;
         // The wait may have ended, with its run.
-        let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return give_up_unread(cx, &from) };
+        let arguments = if flags & KEEPS != 0 { Arguments::of(&from, cx) } else { None };
+        let Some(Return::Here(k)) = Return::<T>::named(name, cx) else { return };
         if let Some(cx) = cx.filter(|_| from.travels() == Travels::Out) {
             enter_run_of(cx, &k);
         }
         let result = if good {
-            from.value().map_err(|error| {
-                give_up_unread(cx, &from);
-                Payload::new(error.to_string())
-            })
+            from.value().map_err(|error| Payload::new(error.to_string()))
         } else {
             Err(read_payload(&mut from))
         };
+        drop(arguments);
         match cx {
             Some(cx) => complete(cx, k, result),
             None => drop((k, result)),

@@ -1,5 +1,6 @@
 //! The right to answer a request, in the process where the caller waits or in another.
 
+use std::cell::RefCell;
 use std::panic::Location;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -146,18 +147,41 @@ fn keep_for_message<T: Send + 'static>(cx: Cx, k: Continuation<T>) -> u64 {
     number
 }
 
-/// Drops the continuations that the sender keeps as arguments of a message of another process, which has not been read to its
-/// end. Those that have been read are gone already.
-#[cold]
-pub(super) fn give_up_unread(cx: Option<Cx>, message: &Reader<'_>) {
-    // Without a context, the run has ended, and all its waits.
-    let Some(cx) = cx else { return };
-    let nodes = Nodes::of(cx);
-    for number in message.kept() {
-        if nodes.kept().is_own(number) {
-            nodes.kept().forget(number);
-        } else if nodes.is_worker(worker_of(number)) {
-            nodes.send(cx, worker_of(number), Dropped(number));
+thread_local! {
+    /// The numbers of the continuations that have been read from the message that this thread is reading, if its sender keeps
+    /// some for it.
+    static READ: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
+}
+
+/// The continuations among the arguments of a message of another process, whose sender keeps them. Dropping this drops those
+/// that have not been read.
+pub(super) struct Arguments {
+    cx: Cx,
+    numbers: Vec<u64>,
+}
+
+impl Arguments {
+    /// Returns those of a message that has some. Without a context, the run has ended, and all its waits.
+    #[cold]
+    pub(super) fn of(message: &Reader<'_>, cx: Option<Cx>) -> Option<Arguments> {
+        let arguments = Arguments { cx: cx?, numbers: message.kept() };
+        READ.set(Some(Vec::new()));
+        Some(arguments)
+    }
+}
+
+impl Drop for Arguments {
+    #[cold]
+    fn drop(&mut self) {
+        let (cx, read) = (self.cx, READ.take().unwrap_or_default());
+        let _left = cx.leave_tasks();
+        let nodes = Nodes::of(cx);
+        for &number in self.numbers.iter().filter(|number| !read.contains(number)) {
+            if nodes.kept().is_own(number) {
+                nodes.kept().forget(number);
+            } else if nodes.is_worker(worker_of(number)) {
+                nodes.send(cx, worker_of(number), Dropped(number));
+            }
         }
     }
 }
@@ -287,7 +311,10 @@ impl<'de, T: Portable> Deserialize<'de> for Continuation<T> {
         let Word(number) = Word::deserialize(deserializer)?;
         let k = match travel::travels() {
             Some(Travels::Within) => travel::take(number),
-            Some(Travels::Out) => try_cx().and_then(|cx| represent(cx, number)),
+            Some(Travels::Out) => {
+                READ.with_borrow_mut(|read| read.iter_mut().for_each(|read| read.push(number)));
+                try_cx().and_then(|cx| represent(cx, number))
+            }
             None => None,
         };
         k.ok_or_else(|| {

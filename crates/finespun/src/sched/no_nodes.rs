@@ -68,5 +68,5 @@ impl Host for NoNodes {
 
     fn detach(&self, _: Cx) {}
 
-    fn discard_messages(&self) {}
+    unsafe fn discard_messages(&self) {}
 }

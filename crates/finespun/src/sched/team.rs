@@ -108,8 +108,11 @@ pub(crate) trait Host {
     fn sweep(&self, of_swept: &dyn Fn(u32) -> bool);
     /// Detaches the host when the worker ends, and destroys its objects.
     fn detach(&self, cx: Cx);
-    /// Drops the messages that wait. Called after all workers have ended.
-    fn discard_messages(&self);
+    /// Drops the messages that wait.
+    ///
+    /// # Safety
+    /// All workers have ended.
+    unsafe fn discard_messages(&self);
 }
 
 impl WorkerEntry {
@@ -646,7 +649,8 @@ impl Team {
     /// The workers' threads have been joined.
     pub(crate) unsafe fn frames_left(&self) -> usize {
         if self.simulator.is_none() {
-            self.workers.iter().for_each(|entry| entry.host().discard_messages());
+            // SAFETY: the caller has joined the workers' threads.
+            self.workers.iter().for_each(|entry| unsafe { entry.host().discard_messages() });
         }
         self.workers.iter().map(|entry| entry.state.core().frames_left()).sum::<usize>() + self.budget.large()
     }

@@ -19,7 +19,7 @@ pub fn launched() -> bool {
 
 pub trait Launch {
     /// Has messages travel as bytes: between the launched processes, if there are several.
-    fn as_bytes(self, bytes: bool) -> Self;
+    fn encoded(self, encode: bool) -> Self;
 
     /// Has several processes: the launched ones, if there are several. Otherwise all parts are in this process, and may
     /// share no memory.
@@ -27,8 +27,8 @@ pub trait Launch {
 }
 
 impl Launch for Builder {
-    fn as_bytes(self, bytes: bool) -> Builder {
-        if bytes && launched() { over_launched(self) } else { self.encode(bytes) }
+    fn encoded(self, encode: bool) -> Builder {
+        if encode && launched() { over_launched(self) } else { self.encode(encode) }
     }
 
     fn over(self, processes: usize, carried: bool) -> Builder {

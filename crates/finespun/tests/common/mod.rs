@@ -1,5 +1,5 @@
 //! Helpers shared by the tests.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test file uses a part")]
 
 mod cases;
 #[cfg(feature = "objects")]

@@ -216,7 +216,7 @@ async fn squares((all, len): (IArray<u64>, usize)) {
 /// Returns a runtime of two nodes, and the number of messages per answer: nodes of one worker answer directly, unless
 /// messages are bytes.
 fn two_nodes(encode: bool) -> (Runtime, u64) {
-    let runtime = Runtime::builder().workers(1).nodes(2).as_bytes(encode).build().unwrap();
+    let runtime = Runtime::builder().workers(1).nodes(2).encoded(encode).build().unwrap();
     (runtime, u64::from(encode))
 }
 

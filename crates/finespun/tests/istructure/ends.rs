@@ -259,7 +259,7 @@ async fn read_and_free(all: IArray<Lively>) -> usize {
 fn destructors_of_elements_may_spawn_or_panic() {
     for encode in [false, true] {
         for value in [Lively::Spawns, Lively::Panics] {
-            let runtime = Runtime::builder().workers(2).nodes(3).as_bytes(encode).build().unwrap();
+            let runtime = Runtime::builder().workers(2).nodes(3).encoded(encode).build().unwrap();
             for _ in 0..20 {
                 let all = runtime.run(lively(value.clone()));
                 assert_eq!(runtime.run(read_and_free(all)), 8);

@@ -375,7 +375,7 @@ async fn hear((all, index): (IArray<Mute>, usize)) -> bool {
 #[test]
 fn a_value_that_cannot_be_encoded_fails_its_readers() {
     for cache in [Cache::Off, Cache::Auto, Cache::On { block: 4, capacity: 1 }] {
-        let runtime = |encode| Runtime::builder().workers(2).nodes(2).as_bytes(encode).build().unwrap();
+        let runtime = |encode| Runtime::builder().workers(2).nodes(2).encoded(encode).build().unwrap();
         assert!(!runtime(false).run(unsendable(cache)));
         let text = failure(&runtime(true), unsendable(cache));
         says(&text, &["element ", " of the ", "could not be read", "could not be encoded"]);
@@ -415,7 +415,7 @@ async fn bad_ends(cache: Cache) {
 fn a_panicking_destructor_of_an_element_ends_no_run() {
     for encode in [false, true] {
         for cache in CACHES {
-            let runtime = Runtime::builder().workers(2).nodes(2).as_bytes(encode).build().unwrap();
+            let runtime = Runtime::builder().workers(2).nodes(2).encoded(encode).build().unwrap();
             runtime.run(bad_ends(cache));
             assert_eq!(runtime.close(), 0);
         }

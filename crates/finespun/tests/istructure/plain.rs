@@ -64,7 +64,7 @@ fn plain_data_is_not_serialized_by_serde() {
         assert!(runtime.run(everybody_reads(how, cache, true)));
     });
     assert_eq!(WRITTEN.load(Relaxed), 0);
-    let runtime = Runtime::builder().workers(1).nodes(2).as_bytes(true).build().unwrap();
+    let runtime = Runtime::builder().workers(1).nodes(2).encoded(true).build().unwrap();
     assert!(runtime.run(everybody_reads(0, Cache::Off, false)));
     assert!(WRITTEN.load(Relaxed) > 0);
 }

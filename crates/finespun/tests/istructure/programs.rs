@@ -276,7 +276,7 @@ fn check(program: &Program) -> Result<(), TestCaseError> {
         done.swap(0);
     }
     let runtime = Runtime::builder().workers(program.workers).nodes(program.nodes).block_every(program.block_every);
-    let runtime = runtime.transport(program.transport).as_bytes(program.encode).build().unwrap();
+    let runtime = runtime.transport(program.transport).encoded(program.encode).build().unwrap();
     let (all, sums) = runtime.run(make(program.how, program.cache));
     let outside = runtime.outside();
     let begin = |(number, (node, steps)): (usize, &(usize, Vec<Step>))| {

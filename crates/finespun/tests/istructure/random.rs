@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn every_get_returns_the_value_that_was_put(plan in plans()) {
         let runtime = Runtime::builder().workers(plan.workers).nodes(plan.nodes).block_every(plan.block_every);
-        let runtime = runtime.transport(plan.transport).as_bytes(plan.encode).build().unwrap();
+        let runtime = runtime.transport(plan.transport).encoded(plan.encode).build().unwrap();
         prop_assert!(runtime.run(carry_out(&plan)));
         prop_assert_eq!(runtime.close(), 0);
     }

@@ -276,7 +276,7 @@ async fn make_of_bombs() -> usize {
 fn a_panicking_destructor_of_a_creation_argument_ends_the_run() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
         for encode in [false, true] {
-            let runtime = Runtime::builder().workers(workers).nodes(nodes).as_bytes(encode).build().unwrap();
+            let runtime = Runtime::builder().workers(workers).nodes(nodes).encoded(encode).build().unwrap();
             for _ in 0..3 {
                 let Err(RunError::Panicked(panic)) = runtime.try_run(make_of_bombs()) else { panic!("a panic") };
                 assert_eq!(panic.message(), "bomb");

@@ -113,7 +113,7 @@ fn a_forwarded_chain_replies_with_one_message() {
         }
         assert_eq!(runtime.close(), 0);
         // A reply to another worker does.
-        let runtime = Runtime::builder().workers(2).nodes(16).as_bytes(encode).build().unwrap();
+        let runtime = Runtime::builder().workers(2).nodes(16).encoded(encode).build().unwrap();
         let first = runtime.run(chain(15));
         // A link that is promoted for a thief becomes a frame and replies itself, so only the minimum of many runs is
         // exact.

@@ -43,10 +43,34 @@ impl<'de> Deserialize<'de> for Bad {
     }
 }
 
+/// A continuation that is resolved as soon as it is read.
+enum Eager {
+    Unread(Continuation<u64>),
+    Resolved,
+}
+
+impl Serialize for Eager {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Eager::Unread(k) => k.serialize(serializer),
+            Eager::Resolved => Err(ser::Error::custom("it is sent once")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Eager {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Eager, D::Error> {
+        Continuation::deserialize(deserializer)?.resolve(7_u64);
+        Ok(Eager::Resolved)
+    }
+}
+
 struct Hop;
 
 #[object]
 impl Hop {
+    fn resolve(&mut self, _k: Eager, _bad: Bad) {}
+
     fn take(&self, _bad: Bad) -> u64 {
         1
     }
@@ -144,7 +168,7 @@ async fn all_refused(how: u8) {
 #[test]
 fn a_value_that_cannot_be_encoded_fails_its_call() {
     for (workers, n) in [(1, 0), (1, 3), (2, 0), (2, 3), (2, 7)] {
-        let runtime = Runtime::builder().workers(workers).nodes(2).as_bytes(true).block_every(n).build().unwrap();
+        let runtime = Runtime::builder().workers(workers).nodes(2).encoded(true).block_every(n).build().unwrap();
         for _ in 0..20 {
             for how in 0..4 {
                 runtime.run(all_refused(how));
@@ -176,7 +200,7 @@ async fn send_it(far: Ref<Hop>, k: Continuation<u64>, bad: Bad, first: bool) {
 fn a_continuation_in_a_failed_message_is_dropped_unresolved() {
     for (workers, processes) in [(1, 1), (2, 1), (1, 2), (2, 2)] {
         let runtime = Runtime::builder().workers(workers).nodes(2);
-        let runtime = if processes == 1 { runtime.as_bytes(true) } else { runtime.over(processes, false) };
+        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, false) };
         let runtime = runtime.build().unwrap();
         for how in 0..4 {
             for first in [false, true] {
@@ -186,6 +210,33 @@ fn a_continuation_in_a_failed_message_is_dropped_unresolved() {
                 };
                 assert!(panic.message().contains("was dropped unresolved"), "{}", panic.message());
             }
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+#[task]
+async fn resolve_early(how: u8) -> u64 {
+    let far: Ref<Hop> = on((here() + 1) % nodes()).create_with(|()| Hop, ()).await;
+    suspend_with(move |k| send_early(far, k, how)).await
+}
+
+#[task]
+async fn send_early(far: Ref<Hop>, k: Continuation<u64>, how: u8) {
+    let _ = far.resolve(Eager::Unread(k), Bad(ALL[usize::from(how)])).checked().await;
+}
+
+/// What has been resolved while a message was read is resolved, although the rest of the message cannot be read.
+#[test]
+fn a_continuation_resolved_in_a_failed_message_is_resolved() {
+    for processes in [1, 2] {
+        // With more workers, the task may move to the object, and send no message.
+        let runtime = Runtime::builder().workers(1).nodes(2);
+        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, false) };
+        let runtime = runtime.build().unwrap();
+        for how in [2, 3].repeat(20) {
+            let ended = runtime.try_run(resolve_early(how));
+            assert!(matches!(ended, Ok(7)), "{ended:?}: {processes} processes, {how}");
         }
         assert_eq!(runtime.close(), 0);
     }

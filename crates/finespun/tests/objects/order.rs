@@ -227,7 +227,7 @@ fn calls_sent_before_work_on_all_nodes_precede_it() {
     for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
         for workers in [2, 3, 4].repeat(10) {
             let runtime = Runtime::builder().workers(workers).nodes(SEEN.len());
-            let runtime = runtime.transport(transport).as_bytes(encode).build().unwrap();
+            let runtime = runtime.transport(transport).encoded(encode).build().unwrap();
             for node in [2, 5, 8] {
                 let how = format!("node {node}, {workers} workers, {transport:?}, bytes: {encode}");
                 SEEN[node].swap(0);

@@ -289,7 +289,7 @@ fn soak() {
             .workers(1 + kind % 4)
             .nodes(8)
             .transport(transport)
-            .as_bytes(kind % 2 == 1)
+            .encoded(kind % 2 == 1)
             .outbox([1, 256][kind / 2 % 2])
             .block_every([0, 3, 0, 7][kind / 3 % 4]);
         let runtime = runtime.build().unwrap();

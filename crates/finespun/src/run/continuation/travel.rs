@@ -128,15 +128,17 @@ impl Left {
         }
     }
 
-    /// Leaves the values where they are: the message is on its way to another process. Returns their numbers.
-    pub(crate) fn keep(mut self) -> impl Iterator<Item = u64> {
-        std::mem::take(&mut self.0).into_iter().map(|one| one.number)
+    /// Leaves the values where they are: the message is on its way to another process.
+    #[inline]
+    pub(crate) fn keep(mut self) {
+        self.0.clear();
     }
 
-    /// Returns whether no value is left.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Leaves the values to the message that is being written, which contains theirs.
+    pub(crate) fn again(mut self) {
+        let values = std::mem::take(&mut self.0);
+        COUNT.set(COUNT.get() + values.len());
+        LEFT.with_borrow_mut(|left| left.extend(values));
     }
 }
 
@@ -185,6 +187,11 @@ pub(crate) fn left_so_far() -> usize {
 pub(crate) fn take_back(before: usize) -> Left {
     COUNT.set(before);
     Left(LEFT.with_borrow_mut(|left| left.split_off(before)))
+}
+
+/// Returns the numbers of the values that have been left since [`left_so_far`] returned `before`.
+pub(crate) fn numbers_left(before: usize) -> Vec<u64> {
+    LEFT.with_borrow(|left| left[before..].iter().map(|one| one.number).collect())
 }
 
 /// Returns whether the message that is being written or read stays in its process; `None` outside a message.
