@@ -170,7 +170,9 @@ fn main() -> ExitCode {
         _ => return refuse("usage: mpirun -n 2 processes [--quick], or with --all or --hotspot MESSAGES"),
     };
     let world = match World::start(0) {
-        Ok(world) if world.size() == world.host_size() && (world.size() == 2 || all) => ManuallyDrop::new(world),
+        Ok(world) if world.size() == world.host_size() && (world.size() == 2 || all && world.size() > 2) => {
+            ManuallyDrop::new(world)
+        }
         Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes; with --all, several"),
         Err(error) => return refuse(&error.to_string()),
     };
@@ -191,7 +193,15 @@ fn main() -> ExitCode {
         None
     };
     let rows: &[Row] = if all { &ALL_TO_ALL } else { &ROWS };
-    if let Err(error) = measure(&world, &runtime, rows, quick, far) {
+    // Where processes wait for each other by polling, as MPI's do, and there are more of them than processors, it takes long.
+    let times = if quick {
+        500
+    } else if far || all {
+        5_000
+    } else {
+        50_000
+    };
+    if let Err(error) = measure(&world, &runtime, rows, times, far) {
         eprintln!("processes: process {}: {error}", world.rank());
         world.abort(1);
     }
@@ -290,17 +300,10 @@ fn measure<'w>(
     world: &'w World,
     runtime: &'w Option<Runtime>,
     rows: &[Row],
-    quick: bool,
+    times: u64,
     far: bool,
 ) -> Result<(), Error> {
-    let times = if quick {
-        500
-    } else if far || rows.len() == ALL_TO_ALL.len() {
-        // MPI's processes wait for each other by polling, which takes long if there are more of them than processors.
-        5_000
-    } else {
-        50_000
-    };
+    let quick = times < 1_000;
     let pair = Pair { world, shared: world.share(APART * 2)?, runtime: runtime.as_ref(), times };
     let mut found: Vec<_> = rows.iter().map(|_| Vec::new()).collect();
     for _ in 0..if quick { 1 } else { ROUNDS } {

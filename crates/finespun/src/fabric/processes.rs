@@ -23,7 +23,8 @@ type Piece = [u64; WORDS];
 /// Bytes of a message in a ring entry.
 const ROOM: usize = (WORDS - 1) * size_of::<u64>();
 
-/// Entries that one worker may have in flight to another, with few workers.
+/// Entries that one worker may have in flight to another, with few workers. With 64, a ring is often full, and one way takes 11 to
+/// 15 million messages a second instead of 17; with 256 no more.
 const SHARE: usize = 128;
 /// Entries of a ring that all senders share, with many workers.
 const RING: usize = 4096;

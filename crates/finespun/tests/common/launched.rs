@@ -4,7 +4,7 @@
 //! `FINESPUN_TEST_LAUNCHED` is the path of a file that the processes share.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use finespun::Builder;
@@ -72,13 +72,15 @@ impl Shared {
         // Its place in a file. Statics are as far from each other in all processes of a program.
         static FIRST: u8 = 0;
         let place = (1_u64 << 40).wrapping_add_signed(self.0.as_ptr().addr() as i64 - (&raw const FIRST).addr() as i64);
-        let file = File::options().read(true).write(true).open(path).unwrap();
+        let mut file = File::options().read(true).write(true).open(path).unwrap();
         file.lock().unwrap();
         let mut bytes = [0; 8];
-        // A number that nobody has written yet is behind the end of the file.
-        let _ = file.read_exact_at(&mut bytes, place);
+        file.seek(SeekFrom::Start(place)).unwrap();
+        // Behind the end of the file, a number has not been written yet.
+        let _ = file.read_exact(&mut bytes);
         let number = i64::from_le_bytes(bytes);
-        file.write_all_at(&change(number).to_le_bytes(), place).unwrap();
+        file.seek(SeekFrom::Start(place)).unwrap();
+        file.write_all(&change(number).to_le_bytes()).unwrap();
         number
     }
 }
