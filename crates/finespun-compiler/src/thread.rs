@@ -228,16 +228,13 @@ fn write(
     let fullness =
         if posts { quote_spanned!(site=> #closure::post(__closure)) } else { quote_spanned!(site=> __closure) };
     // A reference with a lifetime, even `'static`, is valid in this process only.
-    let migrates = kinds.iter().map(|kind| match borrows(kind.to_token_stream()) {
-        true => quote!(false),
-        false => quote_spanned!(site=> #rt::Probe::<#kind>::MIGRATES),
-    });
-    let migrates: Vec<_> = migrates
-        .chain(vector.map(|p| match borrows(p.kind.to_token_stream()) {
-            true => quote!(false),
-            false => quote_spanned!(site=> #rt::Probe::<#tail>::MIGRATES),
-        }))
-        .collect();
+    let way = |kind: TokenStream| match borrows(kind.clone()) {
+        true => quote_spanned!(site=> ::core::option::Option::None),
+        false => quote_spanned!(site=> #rt::Probe::<#kind>::WAY),
+    };
+    let ways: Vec<_> = kinds.iter().map(|kind| way(kind.to_token_stream())).collect();
+    let tail_way = way(tail.clone());
+    let way_names: Vec<_> = (0..kinds.len()).map(|k| format_ident!("__w{k}", span = site)).collect();
     let inputs = names.iter().zip(&kinds).zip(&mutable).map(|((n, k), m)| quote!(#m #n: #k)).chain(tail_parameter);
     let shared_input = shared.map(|Shared { name, kind }| quote!(#name: &#kind));
     let inputs = shared_input.into_iter().chain(inputs);
@@ -308,10 +305,16 @@ fn write(
             type Full = #full;
             const NAME: &'static str = #text;
             const PARAMETERS: &'static [&'static str] = &[#(#words),*];
-            const MIGRATES: bool = {
+            const PLACE: &'static ::core::panic::Location<'static> = ::core::panic::Location::caller();
+            const WAYS: ::core::option::Option<#rt::Ways<Self>> = {
                 #[allow(unused_imports)]
                 use #rt::Never as _;
-                true #(&& #migrates)*
+                match ((#(#ways,)*), #tail_way) {
+                    ((#(::core::option::Option::Some(#way_names),)*), ::core::option::Option::Some(__w)) => {
+                        ::core::option::Option::Some(((#(#way_names,)*), __w))
+                    }
+                    _ => ::core::option::Option::None,
+                }
             };
 
             #[inline(always)]

@@ -6,6 +6,7 @@ use std::ops::ControlFlow::{self, Continue};
 #[cfg(feature = "processes")]
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
+#[cfg(feature = "processes")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 

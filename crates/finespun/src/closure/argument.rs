@@ -7,9 +7,26 @@ use crate::frame::{FrameRef, quietly};
 
 use super::cont::{Cont, Conts};
 use super::tail::{Tail, Vector};
+use super::way::Way;
+#[cfg(feature = "objects")]
+use super::way::{Arrived, Arriving, Leaving, both};
 
 /// The types of a thread's parameters except a vector, as a tuple: sealed.
 pub trait Parameters: Sized + Send + 'static + sealed::Sealed {
+    /// How each travels to other processes.
+    #[doc(hidden)]
+    type Ways: Copy + 'static;
+
+    /// Writes all.
+    #[doc(hidden)]
+    #[cfg(feature = "objects")]
+    fn write(self, ways: &Self::Ways, leaving: &mut Leaving<'_>) -> std::thread::Result<()>;
+
+    /// Reads all.
+    #[doc(hidden)]
+    #[cfg(feature = "objects")]
+    fn read(ways: &Self::Ways, from: &mut Arriving<'_, '_>) -> Option<Arrived<Self>>;
+
     /// Returns the index of the parameter of this size at this offset, or else of the parameter that contains it as an
     /// element.
     #[doc(hidden)]
@@ -295,6 +312,28 @@ macro_rules! tuples {
     ($(($count:literal: $($type:ident $supply:ident $index:tt),*))*) => {$(
         impl<$($type: Send + 'static),*> sealed::Sealed for ($($type,)*) {}
         impl<$($type: Send + 'static),*> Parameters for ($($type,)*) {
+            type Ways = ($(Way<$type>,)*);
+
+            #[cfg(feature = "objects")]
+            fn write(self, ways: &Self::Ways, leaving: &mut Leaving<'_>) -> std::thread::Result<()> {
+                let _ = (ways, &leaving);
+                let all = Ok(());
+                $(let all = both(all, ways.$index.write(self.$index, leaving));)*
+                all
+            }
+
+            #[cfg(feature = "objects")]
+            #[allow(non_snake_case, clippy::unused_unit, reason = "named by types; of an empty tuple")]
+            fn read(ways: &Self::Ways, from: &mut Arriving<'_, '_>) -> Option<Arrived<Self>> {
+                let _ = (ways, &from);
+                $(let $type = ways.$index.read(from)?;)*
+                let waits = 0 $(+ $type.waits)*;
+                Some(Arrived { waits, make: Box::new(move |ends| {
+                    let _ = &ends;
+                    ($(($type.make)(ends),)*)
+                }) })
+            }
+
             fn index(offset: usize, size: usize) -> usize {
                 let all: [(usize, usize); $count] = [$((mem::offset_of!(Self, $index), size_of::<$type>())),*];
                 let is_in = |&(begins, length): &(usize, usize)| begins <= offset && offset + size <= begins + length;

@@ -65,6 +65,9 @@ impl<Th: Thread> Frame<Th> {
         on_child_complete: None,
         inner: false,
         call: Some(&CallTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
+        #[cfg(feature = "objects")]
+        migrate: if Th::MIGRATES { Some(Self::migrate) } else { None },
+        #[cfg(not(feature = "objects"))]
         migrate: None,
     };
 
@@ -123,8 +126,12 @@ impl<Th: Thread> Frame<Th> {
         closure
     }
 
-    /// Runs the thread on the closure's arguments.
-    unsafe fn run(closure: FrameRef) {
+    /// Moves the arguments out of a closure, and frees it.
+    ///
+    /// # Safety
+    /// The caller has exclusive access to the full closure.
+    #[inline(always)]
+    unsafe fn take(closure: FrameRef) -> (Th::Fixed, Th::Tail) {
         // SAFETY: the closure is full, so all arguments are initialized; they are moved out once.
         let (fixed, length) = unsafe { (Self::fixed(closure).read(), Self::length(closure)) };
         // SAFETY: as above; from here on the tail owns the closure's memory, if it has elements.
@@ -132,7 +139,29 @@ impl<Th: Thread> Frame<Th> {
             let memory = Memory::of(closure, Self::class(length));
             Th::Tail::take(memory, Self::elements(closure), length)
         };
+        (fixed, tail)
+    }
+
+    /// Runs the thread on the closure's arguments.
+    unsafe fn run(closure: FrameRef) {
+        // SAFETY: the caller guarantees exclusive access to the full closure.
+        let (fixed, tail) = unsafe { Self::take(closure) };
         Th::enter(fixed, tail);
+    }
+
+    /// Implements [`VTable::migrate`]. Other processes do not have a value that the threads share.
+    #[cfg(feature = "objects")]
+    unsafe fn migrate(closure: FrameRef, cx: Cx, to: u32) -> usize {
+        // SAFETY: the caller guarantees a ready closure, which is live.
+        let computation = unsafe { head(closure) }.computation;
+        // SAFETY: the closure is active during this call.
+        if computation.is_stopped() || unsafe { computation.shared() }.is_some() {
+            return 0;
+        }
+        // SAFETY: the closure is full, and the caller alone has it.
+        let (fixed, tail) = unsafe { Self::take(closure) };
+        super::migrate::send::<Th>(cx, computation, to, fixed, tail);
+        1
     }
 
     unsafe fn destroy(closure: FrameRef) {

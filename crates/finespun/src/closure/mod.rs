@@ -29,7 +29,8 @@
 //! owns its arguments; threads share read-only data by [`Top::sharing`].
 //!
 //! A closure is a frame (module `frame`) of a kind that this module defines (`closure::frame`; `holes` for its life).
-//! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker.
+//! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker;
+//! `migrate` and `way` take closures to other processes.
 
 // How it works.
 //
@@ -56,12 +57,15 @@ mod computation;
 mod cont;
 mod frame;
 mod holes;
+#[cfg(feature = "objects")]
+mod migrate;
 mod session;
 pub(crate) mod state;
 mod tail;
 mod tally;
 mod thread;
 mod top;
+mod way;
 
 pub use finespun_macros::{make_closure, tail_call, thread};
 
@@ -75,40 +79,6 @@ pub use top::{FirstClosures, Top, top, top_of};
 #[doc(hidden)]
 pub mod __rt {
     pub use super::argument::{Each, Elements, Given, In, Missing, Supply, Without};
-    pub use super::migrates::{Never, Probe};
-    pub use super::thread::{made, shared, stays};
-}
-
-/// Determines whether a type can travel, without a bound that requires it.
-mod migrates {
-    use std::marker::PhantomData;
-
-    #[cfg(feature = "objects")]
-    use super::{Cont, Vector};
-    #[cfg(feature = "objects")]
-    use crate::object::Portable;
-
-    /// Types that an argument must have if its closure is to migrate.
-    pub trait Travels {}
-    #[cfg(feature = "objects")]
-    impl<T: Portable> Travels for T {}
-    #[cfg(feature = "objects")]
-    impl<T: Portable> Travels for Cont<T> {}
-    #[cfg(feature = "objects")]
-    impl<T: Portable> Travels for Vector<T> {}
-
-    /// The query: the type's own constant if it travels, else the trait's.
-    #[derive(Debug)]
-    pub struct Probe<T>(PhantomData<T>);
-    impl<T: Travels> Probe<T> {
-        /// `T` travels.
-        pub const MIGRATES: bool = true;
-    }
-
-    /// The negative answer.
-    pub trait Never {
-        /// `T` does not travel.
-        const MIGRATES: bool = false;
-    }
-    impl<T> Never for Probe<T> {}
+    pub use super::thread::{Ways, made, shared, stays};
+    pub use super::way::{Never, Probe};
 }

@@ -106,7 +106,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Polled {
             // SAFETY: the closure is full and in no queue any more, so this worker has exclusive access to it.
             unsafe { (table(closure).run)(closure) };
             budget -= 1;
-            next = if budget == 0 { None } else { following(cx, group, computation) };
+            next = following(cx, group, computation, budget > 0);
         }
     }));
     if let Err(payload) = ended {
@@ -116,9 +116,15 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Polled {
     Poll::Ready(None)
 }
 
-/// Returns the next closure of this session, if any.
+/// Returns the next closure of this session, if there is one and the session may go on.
 #[inline(always)]
-fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
+fn following(cx: Cx, group: u32, computation: &Computation, goes_on: bool) -> Option<FrameRef> {
+    if !goes_on {
+        if cx.trips() {
+            cx.worker().service_guard_in_turn();
+        }
+        return None;
+    }
     if cx.trips() {
         cx.worker().service_guard();
         // Here, and not where a thread posts: the program may hold a lock there.

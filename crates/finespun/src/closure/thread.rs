@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::frame::CallSite;
 use crate::frame::context::{Cx, try_cx};
 
 use super::argument::{Elements, Parameters, Supplies};
@@ -9,6 +10,11 @@ use super::computation::Shared;
 use super::frame::{self, Closure};
 use super::holes;
 use super::tail::Tail;
+use super::way::Way;
+
+/// How the arguments of a thread travel: those in its closure's fixed part, and the vector.
+#[doc(hidden)]
+pub type Ways<Th> = (<<Th as Thread>::Fixed as Parameters>::Ways, Way<<Th as Thread>::Tail>);
 
 /// A function marked [`#[thread]`](macro@super::thread): code whose calls closures describe.
 ///
@@ -29,9 +35,17 @@ pub trait Thread: Sized + 'static {
     /// The names of its parameters.
     #[doc(hidden)]
     const PARAMETERS: &'static [&'static str];
+    /// Where the thread is.
+    #[doc(hidden)]
+    const PLACE: CallSite;
+    /// How its arguments travel, if all do.
+    #[doc(hidden)]
+    const WAYS: Option<Ways<Self>>;
     /// Whether all arguments can travel to other processes: each is [`Portable`](crate::Portable), or a continuation or
-    /// vector of a portable type.
-    const MIGRATES: bool;
+    /// vector of a portable type. A process without work then takes posted closures that have not begun, unless their
+    /// computation [shares a value](super::Top::sharing). Such a closure counts as active until each continuation among its
+    /// arguments has been used or dropped.
+    const MIGRATES: bool = Self::WAYS.is_some();
 
     #[doc(hidden)]
     fn enter(fixed: Self::Fixed, tail: Self::Tail);

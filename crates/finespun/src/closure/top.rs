@@ -23,7 +23,7 @@ use super::cont::{Cont, Conts};
 use super::frame::{self, Closure};
 use super::session::Session;
 use super::tail::Vector;
-use super::thread::Thread;
+use super::thread::{Thread, Ways};
 
 /// Begins a computation of closures, and waits for its result: the paper's `top` closure.
 ///
@@ -95,8 +95,15 @@ pub struct Top<B> {
 }
 
 impl<B> Top<B> {
+    /// A computation with this body; reports show `place`.
+    #[cfg(feature = "objects")]
+    pub(super) fn of(body: B, place: CallSite) -> Top<B> {
+        Top { body, shared: None, place }
+    }
+
     /// Gives all threads of the computation shared read access to a value that is too large, or too often used, to be
-    /// an argument. A thread takes it as its first parameter, marked `#[shared]`.
+    /// an argument. A thread takes it as its first parameter, marked `#[shared]`. The closures of such a computation stay
+    /// in their process.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -185,7 +192,8 @@ impl<T: Send + 'static> Thread for Last<T> {
     type Full = Closure<Self>;
     const NAME: &'static str = "top";
     const PARAMETERS: &'static [&'static str] = &["", "result"];
-    const MIGRATES: bool = false;
+    const PLACE: CallSite = Location::caller();
+    const WAYS: Option<Ways<Self>> = None;
 
     fn enter((report,): (Report<T>,), results: Vector<T>) {
         *lock(&report.cell) = Some(results.into_iter().collect());

@@ -108,12 +108,12 @@ pub struct VTable {
     pub(crate) inner: bool,
     /// For a call frame: its operations.
     pub(crate) call: Option<&'static CallTable>,
-    /// For a frame of tasks whose calls may be made in another process.
+    /// For a frame of tasks whose calls may be made in another process, or a closure that may run there.
     pub(crate) migrate: Option<Migrate>,
 }
 
 /// Sends those tasks of a ready frame that have not begun to a worker of another process, and lets the frame wait for
-/// their results. Returns how many: if none, the frame is as before. Called in the frame's group, by the worker that alone
+/// their results, or sends a closure, whose frame is then gone. Returns how many: if none, the frame is as before. Called in the frame's group, by the worker that alone
 /// could run it.
 pub(crate) type Migrate = unsafe fn(FrameRef, Cx, u32) -> usize;
 

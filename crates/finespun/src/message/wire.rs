@@ -18,7 +18,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::bounded::decode;
 use crate::fabric::buffers;
-use crate::frame::discard;
+use crate::frame::origin::pack;
+use crate::frame::{Payload, discard};
 use crate::run::continuation::travel::{Left, Travels, carry, left_so_far, numbers_left, take_back, travels};
 
 /// The size up to which a value without a destructor is read by code of its own.
@@ -69,6 +70,12 @@ pub(crate) struct Written {
     left: Left,
 }
 
+/// A part of a message to another process that has been written before the rest, and what its sender keeps for it.
+pub(crate) struct Part {
+    bytes: Vec<u8>,
+    kept: Left,
+}
+
 /// The bytes of a message that have not been read yet.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -113,6 +120,28 @@ pub(crate) fn written_out(body: impl FnOnce(&mut Writer) -> bool) -> Option<(Vec
     }
     buffers::give_back(to.0);
     None
+}
+
+impl Part {
+    /// Writes the part, unless `body` refuses.
+    pub(crate) fn written(body: impl FnOnce(&mut Writer) -> thread::Result<()>) -> Result<Part, Payload> {
+        let mut refused = None;
+        let encoded = written_out(|writer| {
+            refused = body(writer).err();
+            refused.is_none()
+        });
+        match (encoded, refused) {
+            (Some((bytes, kept)), _) => Ok(Part { bytes, kept }),
+            (None, Some(payload)) => Err(pack(payload)),
+            (None, None) => unreachable!("what is not written has been refused"),
+        }
+    }
+
+    /// Adds the part to the message that is being written.
+    pub(crate) fn write(self, to: &mut Writer) {
+        to.bytes(&self.bytes);
+        self.kept.again();
+    }
 }
 
 impl Written {

@@ -17,11 +17,9 @@ use crate::call::elsewhere::{Elsewhere, Several};
 use crate::call::outcome::Outcome;
 use crate::call::{CallFuture, Task, migrate, sealed};
 use crate::frame::context::Cx;
-use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, quietly};
 use crate::iterate::many;
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, written_out};
-use crate::run::continuation::travel::Left;
+use crate::message::wire::{Part, Reader, Unreadable, Wire, Writer};
 
 /// A function marked `#[task(portable)]`, for generated code: how its calls are made in another process.
 pub trait PortableCall: 'static {
@@ -161,39 +159,25 @@ impl<P: PortableCall> Calls for Many<P> {
 
 /// Calls on their way to a worker of another process.
 enum Moved<C: Calls> {
-    /// At the sender: the encoded arguments, and what it keeps for them.
-    Leaving(Vec<u8>, Left),
+    /// At the sender.
+    Leaving(Part),
     /// At the receiver.
     Arrived(C::Arguments),
 }
 
 /// Sends calls with these arguments to worker `to`.
 fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) -> Outcome<C::Output> {
-    let mut refused = None;
-    let encoded = written_out(|writer| match writer.part(|writer| writer.value(&arguments)) {
-        Ok(()) => true,
-        Err(payload) => {
-            refused = Some(pack(payload));
-            false
-        }
-    });
+    let part = Part::written(|writer| writer.part(|writer| writer.value(&arguments)));
     // The message contains them. No caller could receive a panic of their destructors.
     quietly(|| drop(arguments));
-    let work = match (encoded, refused) {
-        (_, Some(payload)) => Err(payload),
-        (Some((arguments, kept)), None) => Ok(Moved::<C>::Leaving(arguments, kept)),
-        (None, None) => unreachable!("the arguments have been refused"),
-    };
+    let work = part.map(Moved::<C>::Leaving);
     request_of_worker(cx, to, work, place)
 }
 
 impl<C: Calls> Wire for Moved<C> {
     fn write(self, to: &mut Writer) {
         match self {
-            Moved::Leaving(arguments, kept) => {
-                to.bytes(&arguments);
-                kept.again();
-            }
+            Moved::Leaving(arguments) => arguments.write(to),
             Moved::Arrived(arguments) => to.value(&arguments),
         }
     }

@@ -88,9 +88,9 @@ counters! {
     threads,
     /// Frames taken from another worker.
     steals,
-    /// Frames sent to workers of other processes that had asked: tasks that had not begun.
+    /// Frames sent to workers of other processes that had asked: tasks that had not begun, and closures.
     frames_migrated,
-    /// The tasks of those frames.
+    /// The tasks of those frames; a closure counts as one.
     tasks_migrated,
     /// Times that a worker found no frame, neither its own nor one to steal.
     failed_steals,

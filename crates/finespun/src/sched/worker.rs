@@ -257,6 +257,7 @@ impl Worker<'_> {
     /// Takes a frame of this worker, after handling messages, which may make one ready.
     #[inline(never)]
     fn next_of_nodes(&self, tick: u32) -> Option<FrameRef> {
+        self.give_if_noticed();
         if tick.is_multiple_of(FAIR)
             && let Some(frame) = self.take_located()
         {

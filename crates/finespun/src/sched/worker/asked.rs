@@ -100,9 +100,10 @@ impl Worker<'_> {
         self.next.get().is_some() || !self.located.borrow().is_empty()
     }
 
-    /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
+    /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues and
+    /// looks for messages. A worker that waits for this one ends the session sooner, by the guard.
     pub(crate) fn frame_budget(&self) -> u32 {
-        if self.team.nodes_in_use() {
+        if self.simulator.is_some() {
             self.check_simulation();
             return 1;
         }
@@ -132,7 +133,18 @@ impl Worker<'_> {
         if flags.steal() || flags.beg() {
             self.show();
         }
+        if flags.beg() {
+            self.notice_beggar();
+        }
         self.arm_guard();
+    }
+
+    /// As [`service_guard`](Self::service_guard), before the worker's loop has its turn: threads that post nothing check no
+    /// guard. On a simulated machine, where every check takes time, the loop's turn is enough.
+    pub(crate) fn service_guard_in_turn(&self) {
+        if self.simulator.is_none() {
+            self.service_guard();
+        }
     }
 
     /// Returns the time, on a simulated machine after all that the worker has done.

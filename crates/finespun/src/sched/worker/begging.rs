@@ -39,6 +39,9 @@ pub(super) struct Begging {
     fruitful: Cell<bool>,
     /// No answer before this time.
     after: Cell<Option<Instant>>,
+    /// A beggar was noticed where a thread posts a closure: it is answered between two frames, since encoders of arguments
+    /// are the program's code.
+    noticed: Cell<bool>,
 }
 
 impl Worker<'_> {
@@ -70,6 +73,27 @@ impl Worker<'_> {
         !barren && self.begging.after.get().is_none_or(|after| now >= after)
     }
 
+    /// Notes that a beggar waits for an answer.
+    pub(super) fn notice_beggar(&self) {
+        self.begging.noticed.set(true);
+    }
+
+    /// Answers a beggar that has been noticed. Called between two frames.
+    #[inline]
+    pub(super) fn give_if_noticed(&self) {
+        if self.begging.noticed.take() {
+            self.give_between_frames();
+        }
+    }
+
+    #[cold]
+    fn give_between_frames(&self) {
+        // Nothing keeps the run of the last frame from ending: the worker leaves it.
+        self.cx.leave_run();
+        self.give();
+        self.cx.leave_run();
+    }
+
     /// Called after the stack has been unwound to frames: gives some to a beggar, if there is one.
     #[cold]
     pub(super) fn give_after_promotion(&self, now: Instant) {
@@ -77,10 +101,7 @@ impl Worker<'_> {
             return;
         }
         self.begging.fruitful.set(false);
-        // The frame that has run waits, so nothing keeps its run from ending: the worker leaves it.
-        self.cx.leave_run();
-        self.give();
-        self.cx.leave_run();
+        self.give_between_frames();
         let pause = (!self.begging.fruitful.get()).then(|| {
             let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
             let pause = (before * 2).min(LONGEST);

@@ -1,7 +1,10 @@
 //! Portable tasks: other processes take calls that have not begun, and the answers are the same.
 #![cfg(feature = "objects")]
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod closures;
 
 use std::collections::HashSet;
 use std::fmt::Debug;

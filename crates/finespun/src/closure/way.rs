@@ -1,0 +1,189 @@
+//! How arguments travel to other processes: by value; and a continuation as the right to complete a wait for its value.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+#[cfg(feature = "objects")]
+pub(super) use travels::{Arrived, Arriving, Leaving, both};
+
+/// How an argument of type `T` travels. Without objects, none does.
+pub struct Way<T> {
+    #[cfg(feature = "objects")]
+    write: fn(T, &mut Leaving<'_>) -> std::thread::Result<()>,
+    #[cfg(feature = "objects")]
+    read: fn(&mut Arriving<'_, '_>) -> Option<Arrived<T>>,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T> Clone for Way<T> {
+    fn clone(&self) -> Way<T> {
+        *self
+    }
+}
+impl<T> Copy for Way<T> {}
+
+impl<T> fmt::Debug for Way<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Way").finish_non_exhaustive()
+    }
+}
+
+/// The question how a `T` travels: the type's own constant if it does, else the trait's.
+#[derive(Debug)]
+pub struct Probe<T>(PhantomData<T>);
+
+/// The negative answer.
+pub trait Never {
+    /// The type of the argument.
+    type Of;
+    /// The argument does not travel.
+    const WAY: Option<Way<Self::Of>> = None;
+}
+impl<T> Never for Probe<T> {
+    type Of = T;
+}
+
+#[cfg(feature = "objects")]
+mod travels {
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::super::migrate::{Absent, Resolve, expect};
+    use super::super::{Cont, Conts, Vector};
+    use super::{Probe, Way};
+    use crate::frame::quietly;
+    use crate::message::wire::{Reader, Unreadable, Writer};
+    use crate::object::Portable;
+    use crate::run::continuation::Continuation;
+
+    /// A message with arguments that is being written.
+    pub struct Leaving<'a> {
+        pub(in super::super) to: &'a mut Writer,
+        /// The closure whose arguments they are.
+        pub(in super::super) absent: &'a Arc<Absent>,
+    }
+
+    /// A message with arguments that is being read.
+    pub struct Arriving<'r, 'm> {
+        from: &'r mut Reader<'m>,
+        error: Option<Unreadable>,
+    }
+
+    impl Arriving<'_, '_> {
+        /// Reads with `body`.
+        pub(in super::super) fn read<T>(
+            from: &mut Reader<'_>,
+            body: impl FnOnce(&mut Arriving<'_, '_>) -> Option<T>,
+        ) -> Result<T, Unreadable> {
+            let mut arriving = Arriving { from, error: None };
+            let read = body(&mut arriving);
+            read.ok_or_else(|| arriving.error.unwrap_or_else(|| unreachable!("a part that cannot be read says why")))
+        }
+
+        fn value<T: Portable>(&mut self) -> Option<T> {
+            self.from.value().map_err(|error| self.error = Some(error)).ok()
+        }
+    }
+
+    /// An argument that has arrived. It is made in a session of the computation that its closure has here.
+    pub struct Arrived<T> {
+        /// How many waits of the closure's home it refers to.
+        pub(in super::super) waits: usize,
+        /// Makes it. Sends one of the continuations for each of those waits, when that has ended.
+        pub(in super::super) make: Make<T>,
+    }
+
+    type Make<T> = Box<dyn FnOnce(&mut Conts<()>) -> T + Send>;
+
+    impl<T: Send + 'static> Arrived<T> {
+        fn value(value: T) -> Arrived<T> {
+            Arrived { waits: 0, make: Box::new(move |_| value) }
+        }
+
+        /// Joins two arguments.
+        pub(in super::super) fn and<U: Send + 'static>(self, other: Arrived<U>) -> Arrived<(T, U)> {
+            let (first, second) = (self.make, other.make);
+            Arrived { waits: self.waits + other.waits, make: Box::new(move |ends| (first(ends), second(ends))) }
+        }
+
+        pub(in super::super) fn map<U>(self, change: fn(T) -> U) -> Arrived<U>
+        where
+            U: 'static,
+        {
+            let make = self.make;
+            Arrived { waits: self.waits, make: Box::new(move |ends| change(make(ends))) }
+        }
+    }
+
+    /// Returns the first error.
+    pub(in super::super) fn both(first: thread::Result<()>, second: thread::Result<()>) -> thread::Result<()> {
+        match first {
+            Ok(()) => second,
+            Err(payload) => {
+                quietly(|| drop(second));
+                Err(payload)
+            }
+        }
+    }
+
+    /// Types of arguments that travel.
+    pub trait Travels: Sized {
+        /// Writes the argument. Returns the panic of its encoder.
+        fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()>;
+        /// Reads an argument.
+        fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<Self>>;
+    }
+
+    /// Writes a value, and drops it. No caller could receive a panic of its destructor.
+    fn write_value<T: Portable>(value: T, to: &mut Writer) -> thread::Result<()> {
+        let written = to.part(|to| to.value(&value));
+        quietly(|| drop(value));
+        written
+    }
+
+    impl<T: Portable> Travels for T {
+        fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()> {
+            write_value(self, leaving.to)
+        }
+
+        fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<T>> {
+            from.value().map(Arrived::value)
+        }
+    }
+
+    impl<T: Portable> Travels for Vector<T> {
+        fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()> {
+            write_value::<Vec<T>>(self.into_iter().collect(), leaving.to)
+        }
+
+        fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<Vector<T>>> {
+            from.value().map(|elements: Vec<T>| Arrived::value(elements).map(Vector::from))
+        }
+    }
+
+    impl<T: Portable> Travels for Cont<T> {
+        fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()> {
+            write_value(expect(self, leaving.absent), leaving.to)
+        }
+
+        fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<Cont<T>>> {
+            let k: Continuation<T> = from.value()?;
+            Some(Arrived { waits: 1, make: Box::new(move |ends| Resolve::hole(k, ends)) })
+        }
+    }
+
+    impl<T: Travels> Probe<T> {
+        /// How it travels.
+        pub const WAY: Option<Way<T>> = Some(Way { write: T::write, read: T::read, of: std::marker::PhantomData });
+    }
+
+    impl<T> Way<T> {
+        pub(in super::super) fn write(&self, argument: T, leaving: &mut Leaving<'_>) -> thread::Result<()> {
+            (self.write)(argument, leaving)
+        }
+
+        pub(in super::super) fn read(&self, from: &mut Arriving<'_, '_>) -> Option<Arrived<T>> {
+            (self.read)(from)
+        }
+    }
+}
