@@ -22,11 +22,12 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::atomics::{AtomicU32, Ordering, fence};
 use crate::fabric::placed::{Placed, Placement};
-use crate::sim::Waited;
+use crate::sim::{Simulator, Waited};
 
 /// In [`Bell::rung`]: a thread of the worker's process has rung.
 const RUNG: u32 = 1;
@@ -49,6 +50,13 @@ struct Lookout(AtomicU32);
 pub(super) struct Bells {
     bells: Placed<Bell>,
     lookouts: Placed<Lookout>,
+    simulated: Option<Simulated>,
+}
+
+/// On a simulated machine: the machine, on which the workers wait instead, and the workers of this process.
+pub(super) struct Simulated {
+    pub(super) machine: Arc<dyn Simulator>,
+    pub(super) own: Range<usize>,
 }
 
 /// Returns the number of bytes that [`Bells::new`] places.
@@ -57,13 +65,18 @@ pub(super) fn placed_bytes(workers: usize, processes: usize) -> usize {
 }
 
 impl Bells {
-    pub(super) fn new(workers: usize, processes: usize, placement: &mut Placement) -> Bells {
+    pub(super) fn new(
+        workers: usize,
+        processes: usize,
+        placement: &mut Placement,
+        simulated: Option<Simulated>,
+    ) -> Bells {
         let bell = |_| Bell { asleep: AtomicU32::new(0), rung: AtomicU32::new(0) };
         // SAFETY: zeros are the initial state of a bell, which contains no address.
         let bells = unsafe { placement.place(workers, bell) };
         // SAFETY: zeros are the initial state, which contains no address.
         let lookouts = unsafe { placement.place(processes, |_| Lookout(AtomicU32::new(0))) };
-        Bells { bells, lookouts }
+        Bells { bells, lookouts, simulated }
     }
 
     /// Puts `worker` of process `rank`, which has the workers `own`, on the lookout. Returns whether a worker of another
@@ -90,9 +103,9 @@ impl Bells {
             // (5) Relaxed, both: ordered by the fence. Loaded first: most times the word is zero.
             if lookout.0.load(Ordering::Relaxed) != 0
                 && let worker @ 1.. = lookout.0.swap(0, Ordering::Relaxed)
-                && let Some(bell) = self.bells.get(worker as usize - 1)
+                && (worker as usize) <= self.bells.len()
             {
-                bell.ring(RUNG);
+                self.ring_with(worker as usize - 1, RUNG);
             }
         }
     }
@@ -109,7 +122,19 @@ impl Bells {
 
     /// Rings the bell of a worker of this process.
     pub(super) fn ring(&self, worker: usize) {
-        self.bells[worker].ring(RUNG);
+        self.ring_with(worker, RUNG);
+    }
+
+    fn ring_with(&self, worker: usize, bit: u32) {
+        match &self.simulated {
+            None => self.bells[worker].ring(bit),
+            Some(Simulated { machine, own }) if own.contains(&worker) && bit == MESSAGE => {
+                machine.ring_for_message(worker)
+            }
+            Some(Simulated { machine, own }) if own.contains(&worker) => machine.ring(worker),
+            // A copy of the bell of a worker in another process.
+            Some(_) => {}
+        }
     }
 
     /// Wakes the first of these workers that is asleep, after a message has been published for it.
@@ -118,7 +143,7 @@ impl Bells {
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fences.
         if let Some(worker) = workers.find(|&worker| self.bells[worker].asleep.load(Ordering::Relaxed) != 0) {
-            self.bells[worker].ring(MESSAGE);
+            self.ring_with(worker, MESSAGE);
         }
     }
 
@@ -130,7 +155,7 @@ impl Bells {
         fence(Ordering::SeqCst);
         // (5) SeqCst: see the module's documentation.
         if self.bells[worker].asleep.load(Ordering::SeqCst) != 0 {
-            self.bells[worker].ring(MESSAGE);
+            self.ring_with(worker, MESSAGE);
         }
     }
 
@@ -217,7 +242,7 @@ mod models {
     use crate::atomics::{Arc, AtomicBool, thread};
 
     fn bells() -> Arc<Bells> {
-        Arc::new(Bells::new(2, 2, &mut Placement::private()))
+        Arc::new(Bells::new(2, 2, &mut Placement::private(), None))
     }
 
     fn rung(bells: &Bells, worker: usize) -> bool {

@@ -30,6 +30,7 @@ use crate::fabric::processes::Link;
 use crate::fabric::wire::{Entry, OF_TEAMS, OF_WORKERS, Outgoing, Wire};
 use crate::process::start_thread;
 use crate::sched::peers::Peers;
+use crate::sim::Simulator;
 
 /// Bundles that may be under way from one process to another.
 const WINDOW: u32 = 4;
@@ -61,6 +62,8 @@ pub(super) struct Carrier {
     /// When the last pass began, in nanoseconds since `begun`.
     last: AtomicU64,
     ended: AtomicBool,
+    /// A simulated machine, and the processor on it that passes instead of workers and a thread.
+    simulated: Option<(Arc<dyn Simulator>, usize)>,
     inner: Mutex<Inner>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -109,6 +112,7 @@ impl Carrier {
         wire: Box<dyn Wire>,
         workers: Vec<Option<Link>>,
         teams: Vec<Option<Link>>,
+        simulated: Option<(Arc<dyn Simulator>, usize)>,
     ) -> Carrier {
         let begun = Instant::now();
         let inner = Inner {
@@ -130,6 +134,7 @@ impl Carrier {
             begun,
             last: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            simulated,
             inner: Mutex::new(inner),
             thread: Mutex::new(None),
         }
@@ -139,11 +144,24 @@ impl Carrier {
     pub(super) fn request(&self) {
         // Release: pairs with the Acquire in `forward`, which then sees the request.
         self.requested.store(true, Ordering::Release);
+        self.call();
+    }
+
+    /// Has the carrier's processor on a simulated machine pass.
+    pub(super) fn call(&self) {
+        if let Some((machine, processor)) = &self.simulated {
+            machine.ring(*processor);
+        }
     }
 
     /// Returns whether a worker that has frames to run should pass now.
     pub(super) fn is_due(&self) -> bool {
-        self.since_last() >= BETWEEN
+        self.simulated.is_none() && self.since_last() >= BETWEEN
+    }
+
+    /// Returns whether workers pass when they look for messages.
+    pub(super) fn is_by_workers(&self) -> bool {
+        self.simulated.is_none()
     }
 
     /// Returns the time since the last pass began.
@@ -364,7 +382,7 @@ impl Carrier {
         let asleep = |worker: usize| u8::from(cluster.bells.is_asleep(worker));
         let same =
             inner.told.len() == own.len() && inner.told.iter().zip(own.clone()).all(|(told, own)| *told == asleep(own));
-        if same || (!inner.told.is_empty() && inner.told_at.elapsed() < TELL) {
+        if same || (!inner.told.is_empty() && self.simulated.is_none() && inner.told_at.elapsed() < TELL) {
             return;
         }
         // Nothing piles up for a process that receives nothing.
@@ -394,6 +412,9 @@ impl Carrier {
     /// # Errors
     /// If the system provides no more threads.
     pub(super) fn start(&self, cluster: Weak<Cluster>, name: &str) -> io::Result<()> {
+        if self.simulated.is_some() {
+            return Ok(());
+        }
         let thread = std::thread::Builder::new().name(format!("{name}-carrier")).stack_size(STACK);
         let mut slot = lock(&self.thread);
         *slot = Some(start_thread(thread, move || carry(&cluster))?);
@@ -404,11 +425,37 @@ impl Carrier {
     pub(super) fn end(&self) {
         // Relaxed: only ends a loop.
         self.ended.store(true, Ordering::Relaxed);
+        self.call();
         if let Some(thread) = lock(&self.thread).take() {
             // Only a defect of the library would make it panic.
             let _ = thread.join();
         }
         lock(&self.inner).wire.end();
+    }
+}
+
+/// The carrier's processor on a simulated machine.
+#[cfg(feature = "simulation")]
+impl Carrier {
+    /// Passes when it is called and when a bundle arrives, until the runtime ends.
+    pub(super) fn carry_simulated(&self, cluster: &Cluster) {
+        let Some((machine, _)) = &self.simulated else { return };
+        loop {
+            while self.pass(cluster) {}
+            // Relaxed: only ends a loop.
+            if self.ended.load(Ordering::Relaxed) {
+                return;
+            }
+            let mut inner = lock(&self.inner);
+            let cut_off = cluster.is_cut_off();
+            // Otherwise it would always be about to arrive.
+            while cut_off && matches!(inner.wire.receive(), Ok(Some(_))) {}
+            // What waits for a free line goes on with an acknowledgement, which arrives.
+            let no_room = inner.workers.iter().chain(&inner.teams).flatten().any(Link::holds);
+            let again = (no_room && !cut_off).then_some(UNCARRIED);
+            drop(inner);
+            machine.wait(again);
+        }
     }
 }
 

@@ -39,7 +39,7 @@ use crate::frame::budget::FrameMemory;
 use crate::frame::front::StatePlace;
 use crate::sched::peers::{Part, Peers};
 use crate::sched::team::Team;
-use crate::sim::Waited;
+use crate::sim::{Simulator, Waited};
 use begging::Places;
 use bells::Bells;
 use carrier::Carrier;
@@ -125,22 +125,33 @@ struct State {
 pub(crate) type Joined = (Arc<Cluster>, Vec<Link>);
 
 /// Creates this process's view. Each process calls this with the same segment, or with one of its own and a wire to the
-/// others.
-pub(crate) fn join(shape: Shape, segment: &Arc<Segment>, wire: Option<Box<dyn Wire>>) -> Joined {
+/// others. On a simulated machine, the workers of all processes are its first processors, and the next ones carry.
+pub(crate) fn join(
+    shape: Shape,
+    segment: &Arc<Segment>,
+    wire: Option<Box<dyn Wire>>,
+    machine: Option<Arc<dyn Simulator>>,
+) -> Joined {
     let mut placement = Placement::shared(segment);
     let (teams, workers) = (shape.rank..shape.rank + 1, shape.workers_of(shape.rank));
     // A carrier stands for the ends of the others.
     let in_here = |all: usize, own: &Range<usize>| if wire.is_some() { 0..all } else { own.clone() };
     let mut link = links(shape.processes, &mut placement, in_here(shape.processes, &teams));
-    let bells = Bells::new(shape.all(), shape.processes, &mut placement);
+    let simulated = machine.clone().map(|machine| bells::Simulated { machine, own: shape.workers_of(shape.rank) });
+    let bells = Bells::new(shape.all(), shape.processes, &mut placement, simulated);
     let places = Places::new(shape.all(), &mut placement);
     let mut ends = links(shape.all(), &mut placement, in_here(shape.all(), &workers));
     let carrier = wire.map(|wire| {
-        let outgoing = Arc::new(Outgoing::new(shape.processes));
+        let machine = machine.map(|machine| (machine, shape.all() + shape.rank));
+        let call = machine.clone().map(|(machine, carrier)| {
+            let call: Box<dyn Fn() + Send + Sync> = Box::new(move || machine.ring(carrier));
+            call
+        });
+        let outgoing = Arc::new(Outgoing::new(shape.processes, call));
         let other_teams = keep_own(&mut link, &teams, |index| Way::new(&outgoing, OF_TEAMS, index, teams.clone()));
         let other_workers =
             keep_own(&mut ends, &workers, |index| Way::new(&outgoing, OF_WORKERS, index, workers.clone()));
-        Carrier::new(shape, &outgoing, wire, other_workers, other_teams)
+        Carrier::new(shape, &outgoing, wire, other_workers, other_teams, machine)
     });
     let Some(link) = link.pop() else { unreachable!("one link was asked for") };
     let state = State {
@@ -229,6 +240,14 @@ impl Cluster {
     /// If the system provides no more threads.
     pub(crate) fn start(&self, name: &str) -> io::Result<()> {
         self.carrier.as_ref().map_or(Ok(()), |carrier| carrier.start(Weak::clone(&self.me), name))
+    }
+
+    /// Carries on a simulated machine, until the runtime ends.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn carry_simulated(&self) {
+        if let Some(carrier) = &self.carrier {
+            carrier.carry_simulated(self);
+        }
     }
 
     /// The wire to the other processes has failed, mostly since one of them has died: then the first process says so.
@@ -364,6 +383,9 @@ impl Peers for Cluster {
         if !asleep {
             self.bells.ring_lookouts(self.shape.rank);
         }
+        if let Some(carrier) = &self.carrier {
+            carrier.call();
+        }
     }
 
     fn is_cut_off(&self) -> bool {
@@ -372,7 +394,7 @@ impl Peers for Cluster {
     }
 
     fn waits(&self) -> bool {
-        if let Some(carrier) = &self.carrier {
+        if let Some(carrier) = self.carrier.as_ref().filter(|carrier| carrier.is_by_workers()) {
             carrier.pass(self);
         }
         self.has_message()

@@ -2,6 +2,8 @@
 //!
 //! All endpoints are used by the simulation's thread. Any thread may ask whether messages are on their way.
 
+pub(crate) mod wire;
+
 use std::cmp::Ordering as Order;
 use std::collections::BinaryHeap;
 use std::mem::{ManuallyDrop, MaybeUninit};

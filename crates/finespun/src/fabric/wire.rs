@@ -59,11 +59,15 @@ pub(crate) struct Outgoing {
     waiting: Box<[Mutex<Vec<u8>>]>,
     /// Set when something begins to wait.
     loaded: AtomicBool,
+    /// Called then.
+    call: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Outgoing {
-    pub(crate) fn new(processes: usize) -> Outgoing {
-        Outgoing { waiting: (0..processes).map(|_| Mutex::new(Vec::new())).collect(), loaded: AtomicBool::new(false) }
+    /// For so many processes. `call` is called when something begins to wait.
+    pub(crate) fn new(processes: usize, call: Option<Box<dyn Fn() + Send + Sync>>) -> Outgoing {
+        let waiting = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
+        Outgoing { waiting, loaded: AtomicBool::new(false), call }
     }
 
     /// Adds an entry, with these bytes behind it, to what waits for `process`.
@@ -84,6 +88,9 @@ impl Outgoing {
         drop(waiting);
         // Relaxed: a hint. A later look finds the entry under the lock.
         self.loaded.store(true, Ordering::Relaxed);
+        if let Some(call) = &self.call {
+            call();
+        }
         true
     }
 
@@ -186,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_waits_travels_in_order() {
-        let outgoing = Arc::new(Outgoing::new(3));
+        let outgoing = Arc::new(Outgoing::new(3, None));
         let way = Way::new(&outgoing, OF_WORKERS, 1, 0..2);
         assert!(way.leads_to(4) && !way.leads_to(1));
         assert!(way.send(4, b"one") && way.send(5, b"") && way.send(3, b"other"));
@@ -203,7 +210,7 @@ mod tests {
 
     #[test]
     fn too_much_is_refused() {
-        let outgoing = Arc::new(Outgoing::new(2));
+        let outgoing = Arc::new(Outgoing::new(2, None));
         let way = Way::new(&outgoing, OF_WORKERS, 0, 0..1);
         let bytes = [0; 1000];
         let accepted = (0..1000).take_while(|_| way.send(1, &bytes)).count();

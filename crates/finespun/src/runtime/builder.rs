@@ -155,6 +155,12 @@ pub struct Builder {
 #[cfg(not(feature = "objects"))]
 type Joined = std::convert::Infallible;
 
+/// A simulated machine.
+#[cfg(feature = "simulation")]
+type SharedMachine = Arc<Engine>;
+#[cfg(not(feature = "simulation"))]
+type SharedMachine = std::convert::Infallible;
+
 impl Default for Builder {
     fn default() -> Builder {
         Builder {
@@ -181,6 +187,9 @@ impl Default for Builder {
         }
     }
 }
+
+#[cfg(all(feature = "objects", feature = "simulation"))]
+mod simulated;
 
 impl Builder {
     /// The number of workers, 1 to 1024. A simulated machine has up to 65536. Default: the cores that this process may
@@ -340,7 +349,7 @@ impl Builder {
         {
             return self.build_on_host(&place);
         }
-        self.build_part(None)
+        self.build_part(None, None)
     }
 
     /// Builds a runtime over the processes of this host, or serves the one that the first process builds.
@@ -356,7 +365,7 @@ impl Builder {
         if place.rank > 0 {
             let build = |settings: &[u8], joined| {
                 let settings: Builder = postcard::from_bytes(settings).map_err(|error| error.to_string())?;
-                settings.build_part(Some(joined)).map_err(|error| error.to_string())
+                settings.build_part(Some(joined), None).map_err(|error| error.to_string())
             };
             match host::serve(place, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
         }
@@ -366,7 +375,7 @@ impl Builder {
         let bytes = shape.segment_bytes();
         let memory = host::memory(bytes).map_err(|reason| Error::SharedMemory { bytes, reason })?;
         let (remote, joined) = host::build(shape, settings, memory.as_ref()).map_err(Error::Processes)?;
-        let mut runtime = self.build_part(Some(joined))?;
+        let mut runtime = self.build_part(Some(joined), None)?;
         runtime.remote = Some(remote);
         Ok(runtime)
     }
@@ -376,6 +385,11 @@ impl Builder {
     fn build_processes(mut self) -> Result<Runtime, Error> {
         let workers = *self.workers.get_or_insert(1);
         let shape = Shape { processes: self.processes, workers, rank: 0 };
+        #[cfg(feature = "simulation")]
+        if let Fabric::Simulated(machine) = &self.fabric {
+            let machine = machine.clone();
+            return self.build_simulated_processes(shape, &machine);
+        }
         let segment = || Arc::new(Segment::private(shape.segment_bytes()));
         let shared = (!self.carried).then(segment);
         let wires = LocalWire::ends(self.processes).into_iter().map(|wire| Box::new(wire) as Box<dyn Wire>);
@@ -383,10 +397,10 @@ impl Builder {
         let mut part = |rank: usize| {
             let shape = Shape { rank, ..shape };
             let joined = match &shared {
-                Some(segment) => cluster::join(shape, segment, None),
-                None => cluster::join(shape, &segment(), wires.remove(&rank)),
+                Some(segment) => cluster::join(shape, segment, None, None),
+                None => cluster::join(shape, &segment(), wires.remove(&rank), None),
             };
-            self.clone().build_part(Some(joined))
+            self.clone().build_part(Some(joined), None)
         };
         let others = (1..self.processes).map(&mut part).collect::<Result<Vec<_>, _>>()?;
         let mut runtime = part(0)?;
@@ -394,8 +408,16 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Builds the team of one process.
-    fn build_part(self, joined: Option<Joined>) -> Result<Runtime, Error> {
+    /// Returns stacks for simulated workers.
+    #[cfg(feature = "simulation")]
+    fn stacks(&self, workers: usize) -> Result<Vec<DefaultStack>, Error> {
+        let bytes = self.stack_size.saturating_add(STACK_RESERVE);
+        (0..workers).map(|worker| DefaultStack::new(bytes).map_err(Error::thread(worker, workers))).collect()
+    }
+
+    /// Builds the team of one process. If its workers are processors of a machine that several processes share, the caller runs
+    /// them.
+    fn build_part(self, joined: Option<Joined>, machine: Option<SharedMachine>) -> Result<Runtime, Error> {
         let (default, most) = match self.fabric {
             #[cfg(all(feature = "processes", target_os = "linux"))]
             Fabric::Processes => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
@@ -455,15 +477,23 @@ impl Builder {
         };
         #[cfg(feature = "objects")]
         let choices = Arc::default();
+        #[cfg(not(feature = "simulation"))]
+        debug_assert!(machine.is_none(), "there is none");
+        #[cfg(feature = "simulation")]
+        let is_shared = machine.is_some();
         #[cfg(feature = "simulation")]
         let engine = match &self.fabric {
+            _ if machine.is_some() => machine,
             #[cfg(all(feature = "processes", target_os = "linux"))]
             Fabric::Processes => None,
             Fabric::Threads => None,
-            Fabric::Simulated(machine) => Some(Arc::new(Engine::new(machine, workers, nodes))),
+            Fabric::Simulated(machine) => Some(Arc::new(Engine::new(machine, workers, 0, nodes))),
         };
         #[cfg(feature = "simulation")]
-        let simulator = engine.clone().map(|engine| engine as Arc<dyn Simulator>);
+        let simulator = engine.clone().map(|engine| match is_shared {
+            true => Arc::new(crate::sim::engine::part::Part { engine, first: part.own.start as usize, workers }),
+            false => engine as Arc<dyn Simulator>,
+        });
         #[cfg(not(feature = "simulation"))]
         let simulator: Option<Arc<dyn Simulator>> = None;
         #[cfg(feature = "objects")]
@@ -494,6 +524,9 @@ impl Builder {
         if let Some(cluster) = &cluster {
             cluster.set_team(&team);
         }
+        // Before the settings are used up.
+        #[cfg(feature = "simulation")]
+        let stacks = (engine.is_some() && !is_shared).then(|| self.stacks(workers)).transpose()?;
         let mut runtime = Runtime {
             team,
             #[cfg(feature = "objects")]
@@ -510,19 +543,17 @@ impl Builder {
             closed: false,
         };
         #[cfg(feature = "simulation")]
-        if let Some(engine) = &runtime.engine {
-            let failed = |worker| move |source| Error::Thread { worker, workers, source };
-            let stacks = (0..workers).map(|worker| DefaultStack::new(whole_stack).map_err(failed(worker)));
-            let stacks = stacks.collect::<Result<Vec<_>, _>>()?;
+        if let Some(engine) = runtime.engine.as_ref().filter(|_| !is_shared) {
             let (engine, team) = (Arc::clone(engine), Arc::clone(&runtime.team));
             let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
+            let stacks = stacks.unwrap_or_default();
             let simulate = move || {
                 let (pause, ticks) = (ticker::pause(&team), ticker::ticks(&team));
                 let of_node = Arc::clone(&team);
                 let died = move |node, at| of_node.node_died(node, at);
                 engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks, died);
             };
-            runtime.threads.push(start_thread(thread, simulate).map_err(failed(0))?);
+            runtime.threads.push(start_thread(thread, simulate).map_err(Error::thread(0, workers))?);
         }
         let threads = if runtime.team.simulator.is_some() { 0 } else { workers };
         for worker in 0..threads {
@@ -530,20 +561,16 @@ impl Builder {
             let thread = thread::Builder::new().name(format!("{}-{worker}", self.name)).stack_size(whole_stack);
             let thread = start_thread(thread, move || Worker::main(&team, worker))
                 // On an error, dropping the runtime ends the workers that have started.
-                .map_err(|source| Error::Thread { worker, workers, source })?;
+                .map_err(Error::thread(worker, workers))?;
             runtime.threads.push(thread);
         }
         let team = Arc::clone(&runtime.team);
         let ticker = thread::Builder::new().name(format!("{}-ticker", self.name)).stack_size(TICKER_STACK);
-        let ticker = start_thread(ticker, move || ticker::main(&team)).map_err(|source| Error::Thread {
-            worker: workers,
-            workers,
-            source,
-        })?;
+        let ticker = start_thread(ticker, move || ticker::main(&team)).map_err(Error::thread(workers, workers))?;
         runtime.threads.push(ticker);
         #[cfg(feature = "objects")]
         if let Some(cluster) = cluster {
-            cluster.start(&self.name).map_err(|source| Error::Thread { worker: workers, workers, source })?;
+            cluster.start(&self.name).map_err(Error::thread(workers, workers))?;
         }
         Ok(runtime)
     }

@@ -88,6 +88,13 @@ pub enum Error {
     TooManyRuntimes,
 }
 
+impl Error {
+    /// Returns what makes an error of the one for the thread of a worker, or another one.
+    pub(super) fn thread(worker: usize, workers: usize) -> impl FnOnce(std::io::Error) -> Error {
+        move |source| Error::Thread { worker, workers, source }
+    }
+}
+
 /// The reason why a run delivered no value.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

@@ -347,12 +347,15 @@ impl Drop for Runtime {
 
 /// Cancels the runs in progress, and ends the workers.
 fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
+    // The other processes know which workers sleep while a simulated machine rests.
+    let entered = team.peers.as_ref().and_then(|_| team.enter());
     if let Some(peers) = &team.peers {
         peers.close(team);
     }
     team.cancel_all();
     team.bell.shutdown();
     team.idle.shutdown();
+    drop(entered);
     for thread in threads {
         // A worker does not panic: tasks' panics are caught at their frames.
         let _ = thread.join();

@@ -149,7 +149,7 @@ impl Idle {
     /// Creates the idling state of a team of `workers` workers, all awake.
     pub(crate) fn new(workers: usize, simulator: Option<&Arc<dyn Simulator>>, peers: Option<&Arc<dyn Peers>>) -> Self {
         let bell = |worker| match (simulator, peers) {
-            (Some(simulator), _) => Bell::simulated(Arc::clone(simulator), worker),
+            (Some(simulator), peers) => Bell::simulated(Arc::clone(simulator), peers.cloned(), worker),
             (None, Some(peers)) => Bell::shared(Arc::clone(peers), worker),
             (None, None) => Bell::new(),
         };

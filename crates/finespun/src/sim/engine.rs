@@ -31,6 +31,7 @@
 
 mod death;
 mod messages;
+pub(crate) mod part;
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -133,6 +134,8 @@ struct Processor {
     token: Cell<u64>,
     waits: Cell<bool>,
     rung: Cell<bool>,
+    /// Rung for a message.
+    called: Cell<bool>,
     rung_by: Cell<Option<usize>>,
     /// Why the worker has been resumed.
     reason: Cell<Waited>,
@@ -196,14 +199,16 @@ thread_local! {
 }
 
 impl Engine {
-    /// Creates a machine of this many nodes, with `workers` processors on them.
-    pub(crate) fn new(machine: &Machine, workers: usize, nodes: usize) -> Engine {
+    /// Creates a machine of this many nodes, with `workers` processors on them, and as many more as `carriers` says that have
+    /// no workers.
+    pub(crate) fn new(machine: &Machine, workers: usize, carriers: usize, nodes: usize) -> Engine {
         let description = &machine.description;
         let processor = |_| Processor {
             clock: Cell::new(0),
             token: Cell::new(0),
             waits: Cell::new(false),
             rung: Cell::new(false),
+            called: Cell::new(false),
             rung_by: Cell::new(None),
             reason: Cell::new(Waited::Rung),
             arrival: Cell::new(NEVER),
@@ -221,7 +226,7 @@ impl Engine {
         MACHINES.fetch_add(1, Ordering::Relaxed);
         let adversary = machine.adversary.clone();
         let state = State {
-            processors: (0..workers).map(processor).collect(),
+            processors: (0..workers + carriers).map(processor).collect(),
             events: RefCell::new(BinaryHeap::new()),
             serial: Cell::new(0),
             current: Cell::new(0),
@@ -333,8 +338,10 @@ impl Engine {
                 Reason::Arrived => Waited::Arrived,
                 Reason::TimedOut => Waited::TimedOut,
             });
-            if event.reason == Reason::Rung {
-                processor.rung.set(false);
+            match event.reason {
+                Reason::Rung => processor.rung.set(false),
+                Reason::Arrived => processor.called.set(false),
+                Reason::Turn | Reason::TimedOut => {}
             }
             state.current.set(event.worker);
             self.set_horizon();
@@ -588,6 +595,9 @@ impl Simulator for Engine {
         if processor.rung.replace(false) {
             return Waited::Rung;
         }
+        if processor.called.replace(false) {
+            return Waited::Arrived;
+        }
         self.charge_host_time();
         self.note_frame(None);
         let clock = processor.clock.get();
@@ -611,6 +621,19 @@ impl Simulator for Engine {
             return;
         }
         self.gate.ring(worker);
+    }
+
+    fn ring_for_message(&self, worker: usize) {
+        if !self.is_here() {
+            return self.gate.ring(worker);
+        }
+        let processor = &self.state.processors[worker];
+        let delay = if self.same_node(self.state.current.get(), worker) { self.costs.wake } else { self.costs.latency };
+        processor.called.set(true);
+        if processor.waits.get() {
+            let time = self.processor().clock.get().saturating_add(delay);
+            self.push(worker, time.max(processor.clock.get()), Reason::Arrived);
+        }
     }
 
     fn rung_by(&self) -> Option<usize> {

@@ -98,6 +98,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn wait(&self, timeout: Option<Duration>) -> Waited;
     /// Wakes a worker that waits, or ends its next wait. Any thread may call this.
     fn ring(&self, worker: usize);
+    /// Wakes a worker that waits, or ends its next wait, as if a message had arrived for it.
+    fn ring_for_message(&self, worker: usize);
     /// Returns the worker that rang the worker last, if any: it may have work.
     fn rung_by(&self) -> Option<usize>;
     /// Returns the time that processors spend on a request for an element of a write-once array, on each further element of

@@ -41,7 +41,7 @@ pub const FABRICS: &[&str] = &[
     #[cfg(feature = "simulation")]
     "cluster",
 ];
-/// Fabrics for programs with objects: these, and two processes of one host, or of two.
+/// Fabrics for programs with objects: these, two processes of one host, or of two, and three of a simulated machine.
 #[cfg(feature = "objects")]
 const FABRICS_OF_NODES: &[&str] = &[
     "threads",
@@ -49,6 +49,8 @@ const FABRICS_OF_NODES: &[&str] = &[
     "hosts",
     #[cfg(feature = "simulation")]
     "cluster",
+    #[cfg(feature = "simulation")]
+    "simulated processes",
 ];
 
 /// Returns the fabrics for programs with objects. If a launcher has started several processes of the test program, these
@@ -63,6 +65,12 @@ fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
     #[cfg(feature = "objects")]
     if ["processes", "hosts", "launched"].contains(&fabric) {
         return builder.over(2, fabric == "hosts");
+    }
+    #[cfg(all(feature = "simulation", feature = "objects"))]
+    if fabric == "simulated processes" {
+        let machine = finespun::simulation::Machine::named("cluster").unwrap();
+        let builder = builder.processes(3).workers(1);
+        return builder.fabric(finespun::runtime::Fabric::Simulated(machine));
     }
     #[cfg(feature = "simulation")]
     if fabric != "threads" {

@@ -7,6 +7,7 @@ mod common;
 
 mod death;
 mod order;
+mod processes;
 mod programs;
 mod repeated;
 mod timeline;

@@ -292,7 +292,7 @@ pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: Option<&File>) -> R
             _ => return Err(format!("process {} gives a wrong answer", at + 1)),
         }
     }
-    let joined = join(shape, &segment, wire(runtime, memory.is_none()));
+    let joined = join(shape, &segment, wire(runtime, memory.is_none()), None);
     let mut parts = lock(&PARTS);
     parts.retain(|part| part.strong_count() > 0);
     parts.push(joined.0.me.clone());

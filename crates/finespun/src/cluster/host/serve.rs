@@ -66,7 +66,7 @@ pub(crate) fn serve<R>(
                 let segment = memory.map_or_else(|| own_memory(bytes), |path| open(&path, bytes));
                 let built = segment.and_then(|segment| {
                     let shape = Shape { processes, workers, rank };
-                    parts.insert(runtime, build(&settings, join(shape, &segment, wire))?);
+                    parts.insert(runtime, build(&settings, join(shape, &segment, wire, None))?);
                     Ok(())
                 });
                 Reply::Built(built)

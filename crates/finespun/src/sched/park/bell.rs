@@ -19,8 +19,8 @@ pub(super) struct Bell {
 /// What the worker waits on instead of the bell's own condition variable.
 enum Instead {
     Nothing,
-    /// The simulated machine, and the worker's number there.
-    Simulated(Arc<dyn Simulator>, usize),
+    /// The simulated machine, the other processes, and the worker's number in this process.
+    Simulated(Arc<dyn Simulator>, Option<Arc<dyn Peers>>, usize),
     /// A bell that other processes can ring, and the worker's number in this process.
     Shared(Arc<dyn Peers>, usize),
 }
@@ -30,8 +30,8 @@ impl Bell {
         Self::with(Instead::Nothing)
     }
 
-    pub(super) fn simulated(simulator: Arc<dyn Simulator>, worker: usize) -> Self {
-        Self::with(Instead::Simulated(simulator, worker))
+    pub(super) fn simulated(simulator: Arc<dyn Simulator>, peers: Option<Arc<dyn Peers>>, worker: usize) -> Self {
+        Self::with(Instead::Simulated(simulator, peers, worker))
     }
 
     pub(super) fn shared(peers: Arc<dyn Peers>, worker: usize) -> Self {
@@ -44,17 +44,22 @@ impl Bell {
 
     /// Tells other processes, if there are any, whether the worker is announced or parked.
     pub(super) fn set_asleep(&self, asleep: bool) {
-        if let Instead::Shared(peers, worker) = &self.instead {
-            peers.set_asleep(*worker, asleep);
+        if let Some((peers, worker)) = self.peers() {
+            peers.set_asleep(worker, asleep);
         }
     }
 
     /// Called while all workers of this process are parked: returns whether workers of other processes are awake, from
     /// which the worker may get work. If not, the bell will be rung when one wakes.
     pub(super) fn look_out(&self) -> bool {
+        self.peers().is_some_and(|(peers, worker)| peers.look_out(worker))
+    }
+
+    /// Returns the other processes, and the worker's number in this one.
+    fn peers(&self) -> Option<(&dyn Peers, usize)> {
         match &self.instead {
-            Instead::Shared(peers, worker) => peers.look_out(*worker),
-            Instead::Nothing | Instead::Simulated(..) => false,
+            Instead::Shared(peers, worker) | Instead::Simulated(_, Some(peers), worker) => Some((&**peers, *worker)),
+            Instead::Nothing | Instead::Simulated(_, None, _) => None,
         }
     }
 
@@ -62,7 +67,7 @@ impl Bell {
     pub(super) fn ring(&self) {
         match &self.instead {
             Instead::Nothing => {}
-            Instead::Simulated(simulator, worker) => return simulator.ring(*worker),
+            Instead::Simulated(simulator, _, worker) => return simulator.ring(*worker),
             Instead::Shared(peers, worker) => return peers.ring(*worker),
         }
         // Release: pairs with the Acquire in `wait`.
@@ -78,7 +83,7 @@ impl Bell {
     pub(super) fn wait(&self, timeout: Option<Duration>) -> Waited {
         match &self.instead {
             Instead::Nothing => {}
-            Instead::Simulated(simulator, _) => return simulator.wait(timeout),
+            Instead::Simulated(simulator, ..) => return simulator.wait(timeout),
             Instead::Shared(peers, worker) => return peers.wait(*worker, timeout),
         }
         let mutex = lock(&self.mutex);

@@ -159,6 +159,7 @@ impl Worker<'_> {
     fn pass_time(&self) {
         let Some(simulator) = self.simulator else { return };
         self.check_simulation();
+        self.team.poll_peers();
         if self.entry.host().any() {
             self.serve();
             self.publish_next();

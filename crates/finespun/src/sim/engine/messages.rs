@@ -18,6 +18,16 @@ impl Engine {
     /// Charges the current worker for sending a message. Returns the time at which it arrives at worker `to`.
     pub(crate) fn send(&self, to: usize, bytes: usize, pulled: bool, counters: &Counters) -> u64 {
         self.charge(counters);
+        self.send_charged(to, bytes, pulled)
+    }
+
+    /// Charges the current processor, which carries bundles and does nothing else, for sending one. Returns the time at which
+    /// it arrives at processor `to`.
+    pub(crate) fn send_bundle(&self, to: usize, bytes: usize) -> u64 {
+        self.send_charged(to, bytes, false)
+    }
+
+    fn send_charged(&self, to: usize, bytes: usize, pulled: bool) -> u64 {
         let (costs, processor) = (&self.costs, self.processor());
         self.advance(costs.message + if pulled { &self.pull } else { &self.push }.send(bytes));
         // A pulled message stays with its sender: only a word travels.
