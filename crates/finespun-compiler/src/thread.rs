@@ -4,10 +4,11 @@
 //! missing arguments, `make_closure!` returns a struct with the thread's parameters as fields. The generated code
 //! contains no `unsafe` block.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericParam, ItemFn, Pat, Path, ReturnType, Token, Type, bracketed};
 
 use crate::error::Errors;
@@ -22,7 +23,7 @@ struct Parameter {
 
 /// Compiles a function marked `#[thread(arguments)]`.
 pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
-    let posts = posts(arguments)?;
+    let words = words(arguments)?;
     let mut f: ItemFn = syn::parse2(tokens)?;
     let mut errors = Errors::default();
     check(&f, &mut errors);
@@ -60,12 +61,15 @@ pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result
         Some(_) => parameters.pop(),
         None => None,
     };
+    if let Some(Shared { kind, .. }) = shared.as_ref().filter(|_| words.portable) {
+        errors.at(kind, "a thread that reads a shared value is not portable: other processes do not have the value");
+    }
     if parameters.len() > 12 {
         errors
             .at(&parameters[12].name, "a thread has at most twelve parameters beside a vector: put them into a struct");
     }
     errors.finish()?;
-    Ok(write(&f, shared.as_ref(), &parameters, vector.as_ref(), posts))
+    Ok(write(&f, shared.as_ref(), &parameters, vector.as_ref(), words))
 }
 
 /// The parameter that is not an argument: data that all threads read.
@@ -93,17 +97,28 @@ fn shared(f: &mut ItemFn, errors: &mut Errors) -> Option<Shared> {
     found
 }
 
-/// Returns whether `make_closure!` posts full closures.
-fn posts(arguments: TokenStream) -> syn::Result<bool> {
-    if arguments.is_empty() {
-        return Ok(false);
+/// The words in `#[thread(..)]`.
+#[derive(Clone, Copy, Default)]
+struct Words {
+    /// `make_closure!` posts full closures.
+    post: bool,
+    /// Closures may migrate.
+    portable: bool,
+}
+
+fn words(arguments: TokenStream) -> syn::Result<Words> {
+    let unknown = "expected `portable` (idle processes may take closures of this thread), `post` (`make_closure!` posts full \
+                   closures of this thread), both, or nothing";
+    let mut words = Words::default();
+    let named = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(arguments);
+    for name in named.map_err(|error| syn::Error::new(error.span(), unknown))? {
+        match () {
+            () if name == "post" => words.post = true,
+            () if name == "portable" => words.portable = true,
+            () => return Err(syn::Error::new(name.span(), unknown)),
+        }
     }
-    let unknown = "expected `post` (`make_closure!` posts full closures of this thread), or nothing";
-    match syn::parse2::<Ident>(arguments) {
-        Ok(name) if name == "post" => Ok(true),
-        Ok(name) => Err(syn::Error::new(name.span(), unknown)),
-        Err(error) => Err(syn::Error::new(error.span(), unknown)),
-    }
+    Ok(words)
 }
 
 fn check(f: &ItemFn, errors: &mut Errors) {
@@ -130,15 +145,6 @@ fn check(f: &ItemFn, errors: &mut Errors) {
     }
 }
 
-/// Returns whether a type names a lifetime.
-fn borrows(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Punct(mark) => mark.as_char() == '\'',
-        TokenTree::Group(group) => borrows(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-    })
-}
-
 /// Returns the type of the elements, if this is `Vector<T>` by any path.
 fn element(kind: &Type) -> Option<&Type> {
     let Type::Path(path) = kind else { return None };
@@ -158,7 +164,7 @@ fn write(
     shared: Option<&Shared>,
     parameters: &[Parameter],
     vector: Option<&Parameter>,
-    posts: bool,
+    Words { post: posts, portable }: Words,
 ) -> TokenStream {
     let site = Span::mixed_site();
     let rt = quote_spanned!(site=> ::finespun::closure::__rt);
@@ -227,14 +233,13 @@ fn write(
     let full = if posts { quote!(()) } else { quote_spanned!(site=> #closure::Closure<Self>) };
     let fullness =
         if posts { quote_spanned!(site=> #closure::post(__closure)) } else { quote_spanned!(site=> __closure) };
-    // A reference with a lifetime, even `'static`, is valid in this process only.
-    let way = |kind: TokenStream| match borrows(kind.clone()) {
-        true => quote_spanned!(site=> ::core::option::Option::None),
-        false => quote_spanned!(site=> #rt::Probe::<#kind>::WAY),
-    };
-    let ways: Vec<_> = kinds.iter().map(|kind| way(kind.to_token_stream())).collect();
-    let tail_way = way(tail.clone());
-    let way_names: Vec<_> = (0..kinds.len()).map(|k| format_ident!("__w{k}", span = site)).collect();
+    let ways = portable.then(|| {
+        let each = kinds.iter().map(|kind| quote_spanned!(kind.span()=> #rt::way::<#kind>()));
+        let of_tail = quote_spanned!(tail.span()=> #rt::way::<#tail>());
+        quote_spanned! {site=>
+            const WAYS: ::core::option::Option<#rt::Ways<Self>> = ::core::option::Option::Some(((#(#each,)*), #of_tail));
+        }
+    });
     let inputs = names.iter().zip(&kinds).zip(&mutable).map(|((n, k), m)| quote!(#m #n: #k)).chain(tail_parameter);
     let shared_input = shared.map(|Shared { name, kind }| quote!(#name: &#kind));
     let inputs = shared_input.into_iter().chain(inputs);
@@ -306,16 +311,7 @@ fn write(
             const NAME: &'static str = #text;
             const PARAMETERS: &'static [&'static str] = &[#(#words),*];
             const PLACE: &'static ::core::panic::Location<'static> = ::core::panic::Location::caller();
-            const WAYS: ::core::option::Option<#rt::Ways<Self>> = {
-                #[allow(unused_imports)]
-                use #rt::Never as _;
-                match ((#(#ways,)*), #tail_way) {
-                    ((#(::core::option::Option::Some(#way_names),)*), ::core::option::Option::Some(__w)) => {
-                        ::core::option::Option::Some(((#(#way_names,)*), __w))
-                    }
-                    _ => ::core::option::Option::None,
-                }
-            };
+            #ways
 
             #[inline(always)]
             fn enter((#(#names,)*): Self::Fixed, __tail: Self::Tail) {

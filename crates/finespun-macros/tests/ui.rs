@@ -29,6 +29,7 @@ fn expected_errors_are_reported() {
         "stack_drops",
         "stack_shapes",
         "threads",
+        "threads_portable",
         "types",
     ] {
         cases.compile_fail(format!("tests/ui/{name}.rs"));

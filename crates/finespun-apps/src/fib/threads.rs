@@ -18,7 +18,7 @@ pub fn tailed(n: u64) -> impl Task<Output = u64> + Send {
 }
 
 /// Implements the paper's `fib_fork`.
-#[thread]
+#[thread(portable)]
 pub fn fork(parent: Cont<u64>, n: u64) {
     if n < 2 {
         send_argument(n, parent);
@@ -32,7 +32,7 @@ pub fn fork(parent: Cont<u64>, n: u64) {
 }
 
 /// Implements `fib_fork` with a tail call.
-#[thread]
+#[thread(portable)]
 pub fn tail(parent: Cont<u64>, n: u64) {
     if n < 2 {
         send_argument(n, parent);
@@ -45,7 +45,7 @@ pub fn tail(parent: Cont<u64>, n: u64) {
 }
 
 /// Implements the paper's `fib_sum`.
-#[thread]
+#[thread(portable)]
 pub fn sum(parent: Cont<u64>, x: u64, y: u64) {
     send_argument(x + y, parent);
 }

@@ -18,7 +18,7 @@ pub fn nqueens(n: u32) -> impl Task<Output = u64> + Send {
 }
 
 /// Sends the number of ways to complete `rows`.
-#[thread]
+#[thread(portable)]
 pub fn count(parent: Cont<u64>, rows: Rows) {
     if rows.complete() {
         return send_argument(1, parent);
@@ -39,7 +39,7 @@ pub fn count(parent: Cont<u64>, rows: Rows) {
 }
 
 /// Sends the sum of the values.
-#[thread]
+#[thread(portable)]
 pub fn sum(parent: Cont<u64>, values: Vector<u64>) {
     send_argument(values.iter().sum(), parent);
 }

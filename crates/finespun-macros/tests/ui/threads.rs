@@ -28,6 +28,9 @@ fn shares_late(parent: Cont<u64>, #[shared] table: &Vec<u64>) {}
 #[thread(eager)]
 fn unknown_option(parent: Cont<u64>) {}
 
+#[thread(portable)]
+fn shares_and_travels(#[shared] table: &Vec<u64>, parent: Cont<u64>) {}
+
 fn main() {
     let _ = top(|k| tail_call!(sum, k, _, 1));
 }

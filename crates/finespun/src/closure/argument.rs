@@ -328,9 +328,9 @@ macro_rules! tuples {
                 let _ = (ways, &from);
                 $(let $type = ways.$index.read(from)?;)*
                 let waits = 0 $(+ $type.waits)*;
-                Some(Arrived { waits, make: Box::new(move |ends| {
-                    let _ = &ends;
-                    ($(($type.make)(ends),)*)
+                Some(Arrived { waits, make: Box::new(move |imports| {
+                    let _ = &imports;
+                    ($(($type.make)(imports),)*)
                 }) })
             }
 

@@ -1,6 +1,6 @@
 //! A computation: the closures that one `top` has begun, and the end of the computation.
 //!
-//! A closure is *active* from its post until its thread has run. A computation is *over* once its top closure has ended
+//! A closure is *active* from its post until its thread has run; if it migrates, until what it has begun elsewhere is over. A computation is *over* once its top closure has ended
 //! (it has run, or has been destroyed) and no closure is active: see [`tally`](super::tally) for the detection.
 //!
 //! Outside a session (another thread, a task, another computation's thread) a send that makes a closure full is counted
@@ -56,8 +56,19 @@ struct Ends {
     /// The continuation to resume when the computation is over.
     waiting: Option<Continuation<()>>,
     panic: Option<Payload>,
+    /// An argument that another process has sent cannot be read.
+    lost: Option<Payload>,
     /// Name of the first argument that will never be sent.
     unsent: Option<String>,
+    /// What runs in other processes.
+    elsewhere: Vec<Elsewhere>,
+}
+
+/// A closure that has migrated: the worker to which it was sent, and its name there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    pub(super) worker: u32,
+    pub(super) name: u64,
 }
 
 // SAFETY: `shared` is written while only one thread knows this use of the record, and read by threads of active
@@ -140,7 +151,7 @@ impl Computation {
         live
     }
 
-    /// Ends a session: `threads` threads have run on this worker, and none of their data is used any more.
+    /// Ends a session, or a closure in another process: `threads` threads have run, and none of their data is used any more.
     pub(super) fn session_ends(&self, tally: &Tally, threads: u64) {
         tally.ended(threads);
         // From here on the record may belong to another computation, which a check does not harm.
@@ -165,15 +176,68 @@ impl Computation {
     }
 
     /// Notes that an argument of a closure of computation `number` will never be sent.
-    pub(super) fn unsent(&self, number: u64, what: impl FnOnce() -> String) {
+    pub(super) fn unsent(&self, number: u64, what: impl FnOnce() -> Option<String>) {
         let mut ends = lock(&self.ends);
-        if ends.live && self.number() == number {
-            ends.unsent.get_or_insert_with(what);
+        if ends.live && self.number() == number && ends.unsent.is_none() {
+            ends.unsent = what();
         }
     }
 
-    /// Notes that a thread has panicked, in a session: the computation is over as soon as no thread is active, even if
-    /// the program keeps continuations.
+    /// Returns the name of the first argument of a closure of computation `number` that will never be sent.
+    #[cfg(feature = "objects")]
+    pub(super) fn first_unsent(&self, number: u64) -> Option<String> {
+        let ends = lock(&self.ends);
+        ends.unsent.clone().filter(|_| self.number() == number)
+    }
+
+    /// Notes that an argument which another process has sent cannot be read: if nothing else does, the computation panics with
+    /// this.
+    #[cfg(feature = "objects")]
+    pub(super) fn lose(&self, payload: Payload) {
+        let mut ends = lock(&self.ends);
+        let other = if ends.lost.is_none() { ends.lost.replace(payload) } else { Some(payload) };
+        drop(ends);
+        crate::frame::quietly(|| drop(other));
+    }
+
+    /// Notes that an active closure has been sent to another process.
+    #[cfg(feature = "objects")]
+    pub(super) fn is_elsewhere(&self, elsewhere: Elsewhere) {
+        let mut ends = lock(&self.ends);
+        ends.elsewhere.push(elsewhere);
+        drop(ends);
+        if self.is_stopped() {
+            self.stop_elsewhere();
+        }
+    }
+
+    /// Notes that a closure in another process has ended.
+    #[cfg(feature = "objects")]
+    pub(super) fn is_back(&self, elsewhere: Elsewhere) {
+        lock(&self.ends).elsewhere.retain(|other| *other != elsewhere);
+    }
+
+    fn stop_elsewhere(&self) {
+        #[cfg(feature = "objects")]
+        super::migrate::stop(std::mem::take(&mut lock(&self.ends).elsewhere));
+    }
+
+    /// Gives up the results of computation `number`, if it is not over.
+    #[cfg(feature = "objects")]
+    pub(super) fn abandon_if(&self, number: u64) {
+        let ends = lock(&self.ends);
+        if !ends.live || self.number() != number {
+            return;
+        }
+        self.stop();
+        self.tallies.top();
+        drop(ends);
+        self.stop_elsewhere();
+        self.look_if_topped();
+    }
+
+    /// Notes that a thread of an active closure has panicked: the computation is over as soon as no thread is active, even
+    /// if the program keeps continuations.
     pub(super) fn fail(&self, payload: Payload) {
         self.abandon();
         let mut ends = lock(&self.ends);
@@ -188,8 +252,9 @@ impl Computation {
     /// Gives up the results: the computation is over as soon as no thread is active.
     pub(super) fn abandon(&self) {
         self.stop();
-        // `wait` follows, or the current session ends; both check.
+        // `wait` follows, or the end of the active closure; both check.
         self.tallies.top();
+        self.stop_elsewhere();
     }
 
     /// Keeps threads that have not begun from beginning.
@@ -239,7 +304,10 @@ impl Computation {
     pub(super) fn finish(&'static self) -> Over {
         let mut ends = lock(&self.ends);
         debug_assert!(!ends.live, "a computation that is over");
-        let over = Over { panic: ends.panic.take(), unsent: ends.unsent.take() };
+        let panic = ends.panic.take();
+        let lost = ends.lost.take();
+        let (panic, lost) = if panic.is_some() { (panic, lost) } else { (lost, None) };
+        let over = Over { panic, unsent: ends.unsent.take() };
         // Relaxed: under the lock; no computation has the number 0.
         self.number.store(0, Ordering::Relaxed);
         drop(ends);
@@ -247,7 +315,7 @@ impl Computation {
         let shared = unsafe { (*self.shared.get()).take() };
         RECORDS.lock().push(self);
         // The drop may run user code.
-        crate::frame::quietly(|| drop(shared));
+        crate::frame::quietly(|| drop((shared, lost)));
         over
     }
 }

@@ -66,7 +66,7 @@ impl<Th: Thread> Frame<Th> {
         inner: false,
         call: Some(&CallTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
         #[cfg(feature = "objects")]
-        migrate: if Th::MIGRATES { Some(Self::migrate) } else { None },
+        migrate: if Th::WAYS.is_some() { Some(Self::migrate) } else { None },
         #[cfg(not(feature = "objects"))]
         migrate: None,
     };
@@ -155,12 +155,12 @@ impl<Th: Thread> Frame<Th> {
         // SAFETY: the caller guarantees a ready closure, which is live.
         let computation = unsafe { head(closure) }.computation;
         // SAFETY: the closure is active during this call.
-        if computation.is_stopped() || unsafe { computation.shared() }.is_some() {
-            return 0;
-        }
+        let shared = unsafe { computation.shared() };
+        let shares = shared.is_some_and(|shared| shared.get::<super::migrate::Waiting>().is_none());
+        let Some(ways) = Th::WAYS.filter(|_| !shares && !computation.is_stopped()) else { return 0 };
         // SAFETY: the closure is full, and the caller alone has it.
-        let (fixed, tail) = unsafe { Self::take(closure) };
-        super::migrate::send::<Th>(cx, computation, to, fixed, tail);
+        let arguments = unsafe { Self::take(closure) };
+        super::migrate::send::<Th>(cx, computation, to, ways, arguments);
         1
     }
 
@@ -178,13 +178,17 @@ impl<Th: Thread> Frame<Th> {
         }
     }
 
-    fn argument(offset: usize, size: usize) -> String {
+    fn argument(offset: usize, size: usize) -> Option<String> {
+        if Th::PARAMETERS.is_empty() {
+            // Of the library.
+            return None;
+        }
         let name = |index: usize| Th::PARAMETERS.get(index).copied().unwrap_or("?");
         let place = match offset.checked_sub(Self::ELEMENTS).filter(|_| Th::Tail::IS_VECTOR) {
             Some(element) => format!("{}[{}]", name(Th::PARAMETERS.len().saturating_sub(1)), Th::Tail::index(element)),
             None => name(Th::Fixed::index(offset - mem::offset_of!(Self, fixed), size)).to_owned(),
         };
-        format!("the argument `{place}` of `{}`", Th::NAME)
+        Some(format!("the argument `{place}` of `{}`", Th::NAME))
     }
 }
 
@@ -215,9 +219,9 @@ unsafe impl<Th: Thread> Send for Closure<Th> {}
 unsafe impl<Th: Thread> Sync for Closure<Th> {}
 
 impl<Th: Thread> Closure<Th> {
-    /// Returns whether all arguments can travel to other processes: only then may the closure migrate.
+    /// Returns whether the closure may migrate: whether its thread is portable.
     pub const fn migrates(&self) -> bool {
-        Th::MIGRATES
+        Th::WAYS.is_some()
     }
 
     /// Returns the frame of the closure, without destroying it.

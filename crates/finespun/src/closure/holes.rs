@@ -101,7 +101,7 @@ pub(super) unsafe fn post(closure: FrameRef) {
 #[cold]
 #[inline(never)]
 fn service_guard(cx: Cx) {
-    cx.worker().service_guard();
+    cx.worker().service_guard_in_thread();
 }
 
 #[cold]

@@ -1,38 +1,46 @@
-//! Closures that migrate: full closures that have not begun, whose arguments travel.
+//! Closures that migrate: full closures of portable threads that have not begun.
 //!
 //! ```text
 //!   home                                         worker that begs
 //!
 //!   closure, active <- Absent                    a computation of its own: `top`, with a result for each of the waits
 //!     Cont -> wait <- Continuation --- Request ---> Cont of a `Resolve`: resolves the Continuation
-//!                       the value <--- Answer ----- a thread sends it an argument
+//!                       the value <--- Answer ----- a thread sends it an argument, or drops the Cont
 //!     wait for the end <-------------- Answer ----- the computation is over
+//!     a thread panics ---------------- Stop ------> the computation is abandoned
 //! ```
 //!
 //! The other process runs the thread, and all that it posts, as a computation of its own. This is over when it has no active
-//! closure, and each continuation that came with the arguments has been used or given up. At home the closure counts as
-//! active until then, and until the values that it has sent have arrived.
+//! closure, and each continuation that came with the arguments has been used or dropped, or when one of its threads has
+//! panicked. At home the closure counts as active until then, and until the values that it has sent have arrived.
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 use std::task::{Context as StdContext, Poll};
 
+use crate::atomics::lock_std as lock;
 use crate::call::Task;
 use crate::call::outcome::{Child, Outcome};
-use crate::frame::context::{Cx, cx};
-use crate::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
+use crate::frame::context::{Cx, cx, try_cx};
+use crate::frame::{BodyFrame, CallSite, Delivered, Payload};
+use crate::message::packet::Handler;
 use crate::message::wire::{Part, Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
+use crate::object::host::Nodes;
 use crate::object::remote::{Work, WorkTask, request_of_worker};
+use crate::process::ProcessMutex;
 use crate::run::continuation::Continuation;
 use crate::run::settle;
 use crate::wait::suspend::suspend_at;
 
 use super::argument::{Given, Missing, Parameters, Without};
-use super::computation::Computation;
+use super::computation::{Computation, Elsewhere, Shared};
 use super::cont::{Cont, Conts, send_argument};
 use super::frame::{self, Closure};
 use super::thread::{Thread, Ways, post};
@@ -42,15 +50,20 @@ use super::way::{Arrived, Arriving, Leaving, both};
 /// A closure that runs in another process: counts as active until it is dropped, by a worker.
 pub struct Absent {
     computation: &'static Computation,
+    elsewhere: Elsewhere,
 }
 
 impl Drop for Absent {
     fn drop(&mut self) {
+        self.computation.is_back(self.elsewhere);
         // SAFETY: only workers destroy frames and what they own; used at once.
         let tally = self.computation.tally(unsafe { cx() });
         self.computation.session_ends(tally, 1);
     }
 }
+
+/// What a [`Resolve`] answers: the value; or the name of the argument that was dropped first, if it was another one.
+type Sent<T> = Result<T, Option<String>>;
 
 /// A detached frame that waits for an answer, and then calls `then`.
 struct Awaiting<T, F> {
@@ -61,8 +74,8 @@ struct Awaiting<T, F> {
 impl<T, F> Unpin for Awaiting<T, F> {}
 
 impl<T: Send, F: FnOnce(Result<T, Payload>) + Send> Awaiting<T, F> {
-    /// Makes the frame, for an outcome that is suspended in any case. Its run does not end before `then` has been called or
-    /// dropped: an [`Absent`] in it keeps a computation from being over.
+    /// Makes the frame, for an outcome that is suspended in any case. An [`Absent`] in `then` keeps its run and its group from
+    /// ending before `then` has been called or dropped. Afterwards the frame uses nothing of them.
     fn start(cx: Cx, outcome: Outcome<T>, then: F) {
         let Err(child) = outcome.open::<WorkTask<T>>() else { unreachable!("forced to wait") };
         cx.wait_for(child.frame());
@@ -98,20 +111,26 @@ impl<T: Send, F: FnOnce(Result<T, Payload>) + Send> Future for Awaiting<T, F> {
     }
 }
 
-/// Returns a continuation whose value is sent to `to`. If it is dropped, so is `to`.
-pub(super) fn expect<T: Portable>(to: Cont<T>, absent: &Arc<Absent>) -> Continuation<T> {
+/// Returns the right to have a value sent to `to`. Reports show `place`.
+pub(super) fn expect<T: Portable>(to: Cont<T>, absent: &Arc<Absent>, place: CallSite) -> Continuation<Sent<T>> {
     // SAFETY: only workers write messages; used within this call.
     let cx = unsafe { cx() };
     let absent = Arc::clone(absent);
     let mut own = None;
-    let wait = suspend_at(Location::caller(), |k: Continuation<T>| own = Some(k));
+    let wait = suspend_at(place, |k: Continuation<Sent<T>>| own = Some(k));
     // SAFETY: `start` opens the outcome, and its frame awaits the suspended callee.
     let outcome = unsafe { wait.forced().call(cx) };
     Awaiting::start(cx, outcome, move |result| {
         match result {
-            Ok(value) => send_argument(value, to),
+            Ok(Ok(value)) => send_argument(value, to),
+            Ok(Err(what)) => {
+                if let Some(what) = what {
+                    absent.computation.unsent(absent.computation.number(), || Some(what));
+                }
+                drop(to);
+            }
             Err(payload) => {
-                quietly(|| drop(payload));
+                absent.computation.lose(payload);
                 drop(to);
             }
         }
@@ -120,47 +139,63 @@ pub(super) fn expect<T: Portable>(to: Cont<T>, absent: &Arc<Absent>) -> Continua
     own.unwrap_or_else(|| unreachable!("the wait has begun"))
 }
 
+static NUMBERS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 /// Sends an active closure of the computation to worker `to` of another process.
-pub(super) fn send<Th: Thread>(cx: Cx, computation: &'static Computation, to: u32, fixed: Th::Fixed, tail: Th::Tail) {
-    let absent = Arc::new(Absent { computation });
+pub(super) fn send<Th: Thread>(
+    cx: Cx,
+    computation: &'static Computation,
+    to: u32,
+    (ways, way): Ways<Th>,
+    (fixed, tail): (Th::Fixed, Th::Tail),
+) {
+    // Relaxed: only uniqueness matters. Hashed, since other processes send such names, too.
+    let name = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
+    let elsewhere = Elsewhere { worker: to, name };
+    let absent = Arc::new(Absent { computation, elsewhere });
     let part = Part::written(|to| {
-        let mut leaving = Leaving { to, absent: &absent };
-        let (ways, way) = ways::<Th>();
+        to.bytes(&name.to_le_bytes());
+        let mut leaving = Leaving { to, absent: &absent, place: Th::PLACE };
         both(fixed.write(&ways, &mut leaving), way.write(tail, &mut leaving))
     });
-    let end = request_of_worker(cx, to, part.map(Moved::<Th>::Leaving), Th::PLACE);
+    let part = match part {
+        Ok(part) => part,
+        // Before a wait for one of its arguments ends in vain.
+        Err(payload) => return computation.fail(payload),
+    };
+    let end = request_of_worker(cx, to, Ok(Moved::<Th>::Leaving(part)), Th::PLACE);
     Awaiting::start(cx, end, move |result| {
         if let Err(payload) = result {
             computation.fail(payload);
         }
         drop(absent);
     });
-}
-
-fn ways<Th: Thread>() -> Ways<Th> {
-    Th::WAYS.unwrap_or_else(|| unreachable!("a closure migrates only if its arguments travel"))
+    computation.is_elsewhere(elsewhere);
 }
 
 /// A closure on its way to a worker of another process.
 enum Moved<Th: Thread> {
     /// At the sender.
     Leaving(Part),
-    /// At the receiver.
-    Arrived(Arrived<(Th::Fixed, Th::Tail)>),
+    /// At the receiver, with its name.
+    Arrived(u64, Arrived<Th::Fixed>, Arrived<Th::Tail>),
 }
 
 impl<Th: Thread> Wire for Moved<Th> {
     fn write(self, to: &mut Writer) {
         match self {
             Moved::Leaving(arguments) => arguments.write(to),
-            Moved::Arrived(_) => unreachable!("it is sent once"),
+            Moved::Arrived(..) => unreachable!("it is sent once"),
         }
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (ways, way) = ways::<Th>();
-        let read = Arriving::read(from, |from| Some(Th::Fixed::read(&ways, from)?.and(way.read(from)?)));
-        read.map(Moved::Arrived)
+        let Some((ways, way)) = Th::WAYS else { return Err(Unreadable::new::<Th>("its closures do not migrate")) };
+        let name = from.bytes().ok_or_else(|| Unreadable::new::<Th>("its name is missing"))?;
+        let read = |from: &mut Arriving<'_, '_>| Some((Th::Fixed::read(&ways, from)?, way.read(from)?));
+        let (fixed, tail) = Arriving::read(from, read)?;
+        Ok(Moved::Arrived(u64::from_le_bytes(name), fixed, tail))
     }
 }
 
@@ -173,47 +208,86 @@ impl<Th: Thread> Work for Moved<Th> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
-        match self {
-            // SAFETY: the caller keeps the call protocol.
-            Moved::Arrived(arguments) => unsafe { Top::of(First::<Th>(arguments), Th::PLACE).call(cx) },
-            Moved::Leaving(_) => unreachable!("it runs in another process"),
+        let Moved::Arrived(name, fixed, tail) = self else { unreachable!("it runs in another process") };
+        let waiting = Waiting { list: Arc::default(), name };
+        let list = Arc::downgrade(&waiting.list);
+        let first = First::<Th> { name, fixed, tail, list };
+        // SAFETY: the caller keeps the call protocol.
+        unsafe { Top::with(first, Shared::new(Arc::new(waiting)), Th::PLACE).call(cx) }
+    }
+}
+
+/// The computations of closures that have arrived, by the closures' names, with their numbers.
+static ARRIVED: ProcessMutex<Option<HashMap<u64, (&'static Computation, u64)>>> = ProcessMutex::new(None);
+
+/// The continuations of another process that the computation of a closure still has to resolve. The computation owns this:
+/// when it is over, it drops the continuations that a program keeps.
+pub(super) struct Waiting {
+    list: Arc<List>,
+    /// The closure's name.
+    name: u64,
+}
+
+/// Each is a `Continuation`, until it is resolved.
+type List = Mutex<Vec<Option<Box<dyn Any + Send>>>>;
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(arrived) = &mut *ARRIVED.lock() {
+            arrived.remove(&self.name);
         }
     }
 }
 
 /// The body of the computation of a closure that has arrived. Its results are the ends of waits.
-struct First<Th: Thread>(Arrived<(Th::Fixed, Th::Tail)>);
+struct First<Th: Thread> {
+    name: u64,
+    fixed: Arrived<Th::Fixed>,
+    tail: Arrived<Th::Tail>,
+    list: Weak<List>,
+}
 
 impl<Th: Thread> FirstClosures for First<Th> {
     type Result = ();
     type Output = ();
 
     fn results(&self) -> usize {
-        self.0.waits
+        self.fixed.waits + self.tail.waits
     }
 
     fn begin(self, ends: Conts<()>) {
+        let Some(computation) = try_cx().and_then(Cx::computation) else { unreachable!("a computation begins") };
+        ARRIVED.lock().get_or_insert_default().insert(self.name, (computation, computation.number()));
+        let imports = Imports { ends, list: self.list, computation, number: computation.number() };
         // Posted, so that other workers may take it.
-        post(frame::make::<Begin<Th>, _, _>((Given(self.0), Given(ends)), Without).full());
+        let arguments = (Given(self.fixed), Given(self.tail), Given(imports));
+        post(frame::make::<Begin<Th>, _, _>(arguments, Without).full());
     }
 
     fn output(_: Vec<()>) {}
+}
+
+/// What the continuations among the arguments of a closure that has arrived are made with.
+pub struct Imports {
+    ends: Conts<()>,
+    list: Weak<List>,
+    computation: &'static Computation,
+    number: u64,
 }
 
 /// The thread that makes the arguments of a thread that has migrated, and continues as it.
 struct Begin<Th>(PhantomData<fn() -> Th>);
 
 impl<Th: Thread> Thread for Begin<Th> {
-    type Fixed = (Arrived<(Th::Fixed, Th::Tail)>, Conts<()>);
+    type Fixed = (Arrived<Th::Fixed>, Arrived<Th::Tail>, Imports);
     type Tail = ();
     type Full = Closure<Self>;
     const NAME: &'static str = Th::NAME;
-    const PARAMETERS: &'static [&'static str] = &["arguments", "ends"];
-    const PLACE: CallSite = Th::PLACE;
-    const WAYS: Option<Ways<Self>> = None;
+    const PARAMETERS: &'static [&'static str] = &[];
 
-    fn enter((arguments, mut ends): Self::Fixed, (): ()) {
-        let (fixed, tail) = (arguments.make)(&mut ends);
+    fn enter((fixed, tail, mut imports): Self::Fixed, (): ()) {
+        let (fixed, tail) = ((fixed.make)(&mut imports), (tail.make)(&mut imports));
+        drop(imports);
         Th::enter(fixed, tail);
     }
 
@@ -227,25 +301,33 @@ pub(super) struct Resolve<T>(PhantomData<fn() -> T>);
 
 impl<T: Portable> Resolve<T> {
     /// Makes a closure of the thread. Returns the continuation of its last argument.
-    pub(super) fn hole(k: Continuation<T>, ends: &mut Conts<()>) -> Cont<T> {
-        let end = End(ends.next());
-        let ((_, (), hole), ()) = frame::make::<Self, _, _>((Given(k), Given(end), Missing), Without).with_holes();
+    pub(super) fn hole(k: Continuation<Sent<T>>, imports: &mut Imports) -> Cont<T> {
+        let mut at = 0;
+        if let Some(list) = imports.list.upgrade() {
+            let mut list = lock(&list);
+            at = list.len();
+            list.push(Some(Box::new(k)));
+        }
+        let (list, computation, number) = (Weak::clone(&imports.list), imports.computation, imports.number);
+        let import = Import { list, at, computation, number, of: PhantomData };
+        let arguments = (Given(import), Given(End(imports.ends.next())), Missing);
+        let (((), (), hole), ()) = frame::make::<Self, _, _>(arguments, Without).with_holes();
         hole
     }
 }
 
 impl<T: Portable> Thread for Resolve<T> {
-    type Fixed = (Continuation<T>, End, T);
+    type Fixed = (Import<T>, End, T);
     type Tail = ();
     type Full = Closure<Self>;
     const NAME: &'static str = "a closure in another process";
-    const PARAMETERS: &'static [&'static str] = &["continuation", "end", "argument"];
-    const PLACE: CallSite = Location::caller();
-    const WAYS: Option<Ways<Self>> = None;
+    const PARAMETERS: &'static [&'static str] = &[];
 
-    fn enter((k, end, value): Self::Fixed, (): ()) {
-        k.resolve(value);
-        drop(end);
+    fn enter((import, end, value): Self::Fixed, (): ()) {
+        if let Some(k) = import.take() {
+            k.resolve(Ok(value));
+        }
+        drop((import, end));
     }
 
     fn full(closure: Closure<Self>) -> Closure<Self> {
@@ -253,13 +335,76 @@ impl<T: Portable> Thread for Resolve<T> {
     }
 }
 
-/// Sent when dropped: a continuation of another process has been used or given up.
+/// A continuation of another process, which the computation that it came to owns.
+pub(super) struct Import<T: Portable> {
+    list: Weak<List>,
+    at: usize,
+    computation: &'static Computation,
+    number: u64,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T: Portable> Import<T> {
+    /// Returns the continuation, unless it has been taken, or the computation is over.
+    fn take(&self) -> Option<Continuation<Sent<T>>> {
+        let k = lock(&*self.list.upgrade()?).get_mut(self.at)?.take()?;
+        k.downcast().ok().map(|k| *k)
+    }
+}
+
+impl<T: Portable> Drop for Import<T> {
+    fn drop(&mut self) {
+        if let Some(k) = self.take() {
+            k.resolve(Err(self.computation.first_unsent(self.number)));
+        }
+    }
+}
+
+/// Sent when dropped: a continuation of another process has been used or dropped.
 pub(super) struct End(Option<Cont<()>>);
 
 impl Drop for End {
     fn drop(&mut self) {
         if let Some(to) = self.0.take() {
             send_argument((), to);
+        }
+    }
+}
+
+/// The message that abandons the computation of a closure with this name that has migrated. It is a hint: it may come too
+/// early, if another worker has sent the closure.
+struct Stop(u64);
+
+/// Abandons what has migrated.
+pub(super) fn stop(elsewhere: Vec<Elsewhere>) {
+    // A cancelled run ends everywhere.
+    let Some(cx) = try_cx().filter(|cx| !cx.is_run_cancelled()) else { return };
+    for Elsewhere { worker, name } in elsewhere {
+        Nodes::of(cx).send(cx, worker, Stop(name));
+    }
+}
+
+impl Handler for Stop {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+
+    fn handle(self, cx: Cx) {
+        let _left = cx.leave_tasks();
+        let arrived = ARRIVED.lock().as_ref().and_then(|arrived| arrived.get(&self.0).copied());
+        if let Some((computation, number)) = arrived {
+            computation.abandon_if(number);
+        }
+    }
+
+    fn write(self, to: &mut Writer) -> bool {
+        to.bytes(&self.0.to_le_bytes());
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        if let (Some(name), Some(cx)) = (from.bytes(), cx) {
+            Stop(u64::from_le_bytes(name)).handle(cx);
         }
     }
 }

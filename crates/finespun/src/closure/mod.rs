@@ -28,6 +28,8 @@
 //! closure that is not full cannot be posted; a vector without elements adds nothing to the missing count. A thread
 //! owns its arguments; threads share read-only data by [`Top::sharing`].
 //!
+//! `#[thread(portable)]` lets idle processes take closures of a thread that have not begun ([`Thread::MIGRATES`]).
+//!
 //! A closure is a frame (module `frame`) of a kind that this module defines (`closure::frame`; `holes` for its life).
 //! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker;
 //! `migrate` and `way` take closures to other processes.
@@ -46,6 +48,9 @@
 // Posted closures stay in a worker-private list, youngest last, so push and pop need no fence. A worker without work
 // asks by the guard and is shown the older half. A worker runs closures in a **session** (`closure/session.rs`),
 // bounded by its loop's budget.
+//
+// A closure of a portable thread may **migrate** to another process, which runs it as a computation of its own, and answers
+// when that is over (`closure/migrate.rs`).
 //
 // A **computation** is everything begun by one `top`. It ends when its top closure has run and no closure is active.
 // Each worker counts its own posts and ends; the worker that ends a session after the top closure adds them up
@@ -80,5 +85,5 @@ pub use top::{FirstClosures, Top, top, top_of};
 pub mod __rt {
     pub use super::argument::{Each, Elements, Given, In, Missing, Supply, Without};
     pub use super::thread::{Ways, made, shared, stays};
-    pub use super::way::{Never, Probe};
+    pub use super::way::way;
 }

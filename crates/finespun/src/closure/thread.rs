@@ -1,6 +1,7 @@
 //! Threads: the trait that `#[thread]` implements, and the operations on their closures.
 
 use std::any::Any;
+use std::panic::Location;
 
 use crate::frame::CallSite;
 use crate::frame::context::{Cx, try_cx};
@@ -37,14 +38,11 @@ pub trait Thread: Sized + 'static {
     const PARAMETERS: &'static [&'static str];
     /// Where the thread is.
     #[doc(hidden)]
-    const PLACE: CallSite;
-    /// How its arguments travel, if all do.
+    const PLACE: CallSite = Location::caller();
+    /// How its arguments travel, if it is portable.
     #[doc(hidden)]
-    const WAYS: Option<Ways<Self>>;
-    /// Whether all arguments can travel to other processes: each is [`Portable`](crate::Portable), or a continuation or
-    /// vector of a portable type. A process without work then takes posted closures that have not begun, unless their
-    /// computation [shares a value](super::Top::sharing). Such a closure counts as active until each continuation among its
-    /// arguments has been used or dropped.
+    const WAYS: Option<Ways<Self>> = None;
+    /// Whether the thread is portable: marked `#[thread(portable)]`, so that its closures may migrate.
     const MIGRATES: bool = Self::WAYS.is_some();
 
     #[doc(hidden)]

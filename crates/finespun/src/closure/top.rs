@@ -23,7 +23,7 @@ use super::cont::{Cont, Conts};
 use super::frame::{self, Closure};
 use super::session::Session;
 use super::tail::Vector;
-use super::thread::{Thread, Ways};
+use super::thread::Thread;
 
 /// Begins a computation of closures, and waits for its result: the paper's `top` closure.
 ///
@@ -31,7 +31,8 @@ use super::thread::{Thread, Ways};
 /// computation has no active closure left: the top closure runs last (section 2.3 of the PCM paper).
 ///
 /// # Panics
-/// With the first panic of a thread, after which no thread begins. If the result's continuation was dropped, or a
+/// With the first panic of a thread, after which no thread begins, except in other processes until they learn of it; from
+/// there a panic comes as its text. If the result's continuation was dropped, or a
 /// continuation that it depends on, with the name of the dropped argument.
 ///
 /// ```
@@ -95,10 +96,10 @@ pub struct Top<B> {
 }
 
 impl<B> Top<B> {
-    /// A computation with this body; reports show `place`.
+    /// A computation with this body and this shared value; reports show `place`.
     #[cfg(feature = "objects")]
-    pub(super) fn of(body: B, place: CallSite) -> Top<B> {
-        Top { body, shared: None, place }
+    pub(super) fn with(body: B, shared: Shared, place: CallSite) -> Top<B> {
+        Top { body, shared: Some(shared), place }
     }
 
     /// Gives all threads of the computation shared read access to a value that is too large, or too often used, to be
@@ -192,8 +193,6 @@ impl<T: Send + 'static> Thread for Last<T> {
     type Full = Closure<Self>;
     const NAME: &'static str = "top";
     const PARAMETERS: &'static [&'static str] = &["", "result"];
-    const PLACE: CallSite = Location::caller();
-    const WAYS: Option<Ways<Self>> = None;
 
     fn enter((report,): (Report<T>,), results: Vector<T>) {
         *lock(&report.cell) = Some(results.into_iter().collect());
@@ -305,7 +304,8 @@ impl<B: FirstClosures> Future for TopBody<B> {
             Some(results) => Poll::Ready(B::output(results)),
             None => match over.unsent {
                 Some(what) => panic!("a computation of closures has no result: {what} was dropped unsent"),
-                None => unreachable!("a top closure runs, or is destroyed for something that was not sent"),
+                // It has been abandoned, since it migrated, and its home has panicked.
+                None => Poll::Ready(B::output(Vec::new())),
             },
         }
     }

@@ -4,9 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 #[cfg(feature = "objects")]
+pub use travels::way;
+#[cfg(feature = "objects")]
 pub(super) use travels::{Arrived, Arriving, Leaving, both};
 
-/// How an argument of type `T` travels. Without objects, none does.
+/// How an argument of type `T` travels.
 pub struct Way<T> {
     #[cfg(feature = "objects")]
     write: fn(T, &mut Leaving<'_>) -> std::thread::Result<()>,
@@ -28,39 +30,32 @@ impl<T> fmt::Debug for Way<T> {
     }
 }
 
-/// The question how a `T` travels: the type's own constant if it does, else the trait's.
-#[derive(Debug)]
-pub struct Probe<T>(PhantomData<T>);
-
-/// The negative answer.
-pub trait Never {
-    /// The type of the argument.
-    type Of;
-    /// The argument does not travel.
-    const WAY: Option<Way<Self::Of>> = None;
-}
-impl<T> Never for Probe<T> {
-    type Of = T;
+/// Returns how an argument of this type travels. Without objects, nothing does, and nothing is asked of an argument.
+#[cfg(not(feature = "objects"))]
+pub const fn way<T>() -> Way<T> {
+    Way { of: PhantomData }
 }
 
 #[cfg(feature = "objects")]
 mod travels {
+    use std::marker::PhantomData;
     use std::sync::Arc;
     use std::thread;
 
-    use super::super::migrate::{Absent, Resolve, expect};
-    use super::super::{Cont, Conts, Vector};
-    use super::{Probe, Way};
-    use crate::frame::quietly;
+    use super::super::migrate::{Absent, Imports, Resolve, expect};
+    use super::super::{Cont, Vector};
+    use super::Way;
+    use crate::frame::{CallSite, quietly};
     use crate::message::wire::{Reader, Unreadable, Writer};
     use crate::object::Portable;
-    use crate::run::continuation::Continuation;
 
     /// A message with arguments that is being written.
     pub struct Leaving<'a> {
         pub(in super::super) to: &'a mut Writer,
         /// The closure whose arguments they are.
         pub(in super::super) absent: &'a Arc<Absent>,
+        /// Its thread.
+        pub(in super::super) place: CallSite,
     }
 
     /// A message with arguments that is being read.
@@ -89,29 +84,14 @@ mod travels {
     pub struct Arrived<T> {
         /// How many waits of the closure's home it refers to.
         pub(in super::super) waits: usize,
-        /// Makes it. Sends one of the continuations for each of those waits, when that has ended.
         pub(in super::super) make: Make<T>,
     }
 
-    type Make<T> = Box<dyn FnOnce(&mut Conts<()>) -> T + Send>;
+    type Make<T> = Box<dyn FnOnce(&mut Imports) -> T + Send>;
 
     impl<T: Send + 'static> Arrived<T> {
         fn value(value: T) -> Arrived<T> {
             Arrived { waits: 0, make: Box::new(move |_| value) }
-        }
-
-        /// Joins two arguments.
-        pub(in super::super) fn and<U: Send + 'static>(self, other: Arrived<U>) -> Arrived<(T, U)> {
-            let (first, second) = (self.make, other.make);
-            Arrived { waits: self.waits + other.waits, make: Box::new(move |ends| (first(ends), second(ends))) }
-        }
-
-        pub(in super::super) fn map<U>(self, change: fn(T) -> U) -> Arrived<U>
-        where
-            U: 'static,
-        {
-            let make = self.make;
-            Arrived { waits: self.waits, make: Box::new(move |ends| change(make(ends))) }
         }
     }
 
@@ -127,6 +107,10 @@ mod travels {
     }
 
     /// Types of arguments that travel.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot travel to another process, as an argument of a portable thread must",
+        note = "derive `serde::Serialize` and `serde::Deserialize` for it, own what it borrows, or write `#[thread]` alone"
+    )]
     pub trait Travels: Sized {
         /// Writes the argument. Returns the panic of its encoder.
         fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()>;
@@ -157,24 +141,25 @@ mod travels {
         }
 
         fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<Vector<T>>> {
-            from.value().map(|elements: Vec<T>| Arrived::value(elements).map(Vector::from))
+            let elements: Vec<T> = from.value()?;
+            Some(Arrived::value(Vector::from(elements)))
         }
     }
 
     impl<T: Portable> Travels for Cont<T> {
         fn write(self, leaving: &mut Leaving<'_>) -> thread::Result<()> {
-            write_value(expect(self, leaving.absent), leaving.to)
+            write_value(expect(self, leaving.absent, leaving.place), leaving.to)
         }
 
         fn read(from: &mut Arriving<'_, '_>) -> Option<Arrived<Cont<T>>> {
-            let k: Continuation<T> = from.value()?;
-            Some(Arrived { waits: 1, make: Box::new(move |ends| Resolve::hole(k, ends)) })
+            let k = from.value()?;
+            Some(Arrived { waits: 1, make: Box::new(move |imports| Resolve::hole(k, imports)) })
         }
     }
 
-    impl<T: Travels> Probe<T> {
-        /// How it travels.
-        pub const WAY: Option<Way<T>> = Some(Way { write: T::write, read: T::read, of: std::marker::PhantomData });
+    /// Returns how an argument of this type travels.
+    pub const fn way<T: Travels>() -> Way<T> {
+        Way { write: T::write, read: T::read, of: PhantomData }
     }
 
     impl<T> Way<T> {

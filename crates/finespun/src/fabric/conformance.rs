@@ -147,7 +147,7 @@ mod simulated {
 
     /// Runs `body` for each worker of a simulated machine.
     fn run(name: &str, workers: usize, transport: Transport, body: fn(usize, &Endpoint<Message>, &Engine)) {
-        let engine = Arc::new(Engine::new(&machine(name), workers, workers));
+        let engine = Arc::new(Engine::new(&machine(name), workers, 0, workers));
         let ends = simulated(workers, transport, &engine).into_iter().map(|end| Mutex::new(Some(end)));
         let ends: Vec<_> = ends.collect();
         let stacks = (0..workers).map(|_| DefaultStack::new(1 << 20).unwrap()).collect();

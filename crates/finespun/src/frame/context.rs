@@ -281,6 +281,12 @@ impl Core {
         unsafe { (*self.hidden.get()).pop() }
     }
 
+    /// Returns the number of ready frames that only this worker sees.
+    pub(crate) fn hidden(&self) -> usize {
+        // SAFETY: as in `hide`.
+        unsafe { (*self.hidden.get()).len() }
+    }
+
     /// Removes the older half of the ready frames that only this worker sees, oldest first, so that the caller can
     /// publish them.
     pub(crate) fn older_half_of_hidden(&self) -> Vec<FrameRef> {

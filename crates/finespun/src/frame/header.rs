@@ -163,8 +163,8 @@ pub(crate) struct CallTable {
     pub(crate) run: unsafe fn(FrameRef),
     /// Destroys the arguments that are not missing, and frees the frame.
     pub(crate) destroy: unsafe fn(FrameRef),
-    /// Names the argument of the given size at the given offset from the frame's address.
-    pub(crate) argument: fn(usize, usize) -> String,
+    /// Names the argument of the given size at the given offset from the frame's address; `None` if it is the library's own.
+    pub(crate) argument: fn(usize, usize) -> Option<String>,
 }
 
 const HEADER: usize = size_of::<Header>();

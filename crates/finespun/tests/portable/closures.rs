@@ -1,7 +1,7 @@
 //! Closures migrate: the program is the same, wherever its threads run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Bomb, Stays, over_processes, text_of, work};
 use crate::common::{Launch, Shared, within_a_minute};
 
-#[thread]
+#[thread(portable)]
 fn fork(parent: Cont<u64>, n: u64) {
     if n < 2 {
         work(2);
@@ -23,7 +23,7 @@ fn fork(parent: Cont<u64>, n: u64) {
     tail_call!(fork, k1.y, n - 2);
 }
 
-#[thread]
+#[thread(portable)]
 fn sum(parent: Cont<u64>, x: u64, y: u64) {
     send_argument(x + y, parent);
 }
@@ -44,7 +44,7 @@ struct Word {
 }
 
 /// Arguments of all kinds, and results that are put together in order.
-#[thread]
+#[thread(portable)]
 fn spell(parent: Cont<String>, word: Word, depth: u32, letters: Vector<char>) {
     if depth == 0 {
         work(20);
@@ -59,7 +59,7 @@ fn spell(parent: Cont<String>, word: Word, depth: u32, letters: Vector<char>) {
     }
 }
 
-#[thread]
+#[thread(portable)]
 fn concatenate(parent: Cont<String>, mark: char, parts: Vector<String>) {
     send_argument(format!("{}{mark}", parts.concat()), parent);
 }
@@ -85,7 +85,7 @@ fn arguments_of_all_kinds_travel() {
 }
 
 /// A tree of threads that send nothing.
-#[thread]
+#[thread(portable)]
 fn strew(depth: u32) {
     STREWN.add(1);
     work(20);
@@ -108,7 +108,7 @@ fn a_computation_ends_after_all_threads_wherever_they_run() {
     });
 }
 
-#[thread]
+#[thread(portable)]
 fn fails_at(parent: Cont<u64>, n: u64, at: u64) {
     work(50);
     assert!(n != at, "thread {n} has failed");
@@ -128,7 +128,7 @@ fn a_panic_of_a_thread_is_its_computations() {
 }
 
 /// Sends to some continuations, and drops others.
-#[thread]
+#[thread(portable)]
 fn drops_at(parent: Cont<u64>, n: u64, at: u64) {
     work(50);
     if n != at {
@@ -136,7 +136,7 @@ fn drops_at(parent: Cont<u64>, n: u64, at: u64) {
     }
 }
 
-#[thread]
+#[thread(portable)]
 fn total(parent: Cont<u64>, of: Vector<u64>) {
     send_argument(of.iter().sum(), parent);
 }
@@ -161,7 +161,7 @@ fn a_continuation_dropped_elsewhere_is_named_as_the_program_names_it() {
     });
 }
 
-#[thread]
+#[thread(portable)]
 fn holds(parent: Cont<()>, _it: Stays) {
     work(200);
     send_argument((), parent);
@@ -179,10 +179,16 @@ fn an_argument_of_a_closure_that_cannot_be_encoded_is_a_panic_that_says_so() {
     });
 }
 
+#[thread(portable)]
+fn adds(parent: Cont<u64>, n: u64, to: u64) {
+    work(20);
+    send_argument(n + to, parent);
+}
+
+/// Its closures stay, and so do the others of its computation, which may make such closures.
 #[thread]
 fn adds_shared(#[shared] amount: &AtomicU64, parent: Cont<u64>, n: u64) {
-    work(20);
-    send_argument(n + amount.load(Ordering::Relaxed), parent);
+    post(make_closure!(adds, parent, n, amount.load(Ordering::Relaxed)));
 }
 
 #[test]
@@ -200,7 +206,7 @@ fn closures_of_computations_with_a_shared_value_stay() {
 }
 
 /// Has a plain thread send the argument, later.
-#[thread]
+#[thread(portable)]
 fn sends_later(parent: Cont<u64>, n: u64) {
     work(30);
     let doubled = make_closure!(sum, parent, n, _).y;
@@ -245,7 +251,7 @@ fn computations_of_terminated_groups_end_everywhere() {
     });
 }
 
-#[thread]
+#[thread(portable)]
 fn defuses(parent: Cont<u32>, bomb: Bomb) {
     work(60);
     let number = bomb.0;
@@ -258,5 +264,138 @@ fn a_panic_of_a_destructor_where_a_closure_has_left_is_discarded() {
     over_processes(|runtime| {
         let all = top_of(60, |ks| ks.zip(0..).for_each(|(k, n)| post(make_closure!(defuses, k, Bomb(n)))));
         assert_eq!(runtime.run(all), (0..60).collect::<Vec<_>>());
+    });
+}
+
+/// Posts itself again and again. Short: an older closure of its worker runs once in 62,000 turns.
+#[thread(portable)]
+fn for_ever(parent: Cont<u64>, n: u64) {
+    work(1);
+    post(make_closure!(for_ever, parent, n + 1));
+}
+
+#[thread(portable)]
+fn fails_later(parent: Cont<u64>, n: u64) {
+    work(200);
+    assert!(n > 0, "the last one has failed");
+    post(make_closure!(fails_later, parent, n - 1));
+}
+
+#[test]
+fn a_panic_ends_what_runs_in_other_processes() {
+    over_processes(|runtime| {
+        let both = top_of(9, |mut ks| {
+            let fails = ks.next().unwrap();
+            ks.zip(0..).for_each(|(k, n)| post(make_closure!(for_ever, k, n)));
+            // The closure that is posted last runs first. The others wait meanwhile, unless they migrate.
+            post(make_closure!(fails_later, fails, 20));
+        });
+        let text = text_of(runtime.try_run(both));
+        assert!(text.contains("the last one has failed"), "{text}");
+    });
+}
+
+/// Continuations that the program keeps in a process.
+static KEPT: Mutex<Vec<Cont<u64>>> = Mutex::new(Vec::new());
+
+#[thread(portable)]
+fn keeps(parent: Cont<u64>, n: u64) {
+    work(100);
+    // These are stolen first.
+    if n < 20 {
+        KEPT.lock().unwrap().push(parent);
+        panic!("thread {n} has kept it");
+    }
+    send_argument(n, parent);
+}
+
+#[test]
+fn a_panic_counts_even_if_a_continuation_is_kept() {
+    over_processes(|runtime| {
+        let all = top_of(40, |ks| ks.zip(0..).for_each(|(k, n)| post(make_closure!(keeps, k, n))));
+        let text = text_of(runtime.try_run(all));
+        assert!(text.contains("has kept it"), "{text}");
+        KEPT.lock().unwrap().clear();
+    });
+}
+
+/// One closure at a time: work that no other process can share.
+#[thread(portable)]
+fn spine(parent: Cont<u64>, n: u64) {
+    if n == 0 {
+        return send_argument(7, parent);
+    }
+    post(make_closure!(spine, parent, n - 1));
+    work(20);
+}
+
+#[test]
+fn the_only_closure_does_not_wander() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        assert_eq!(runtime.run(top(|k| post(make_closure!(spine, k, 20_000)))), 7);
+        let migrated = runtime.stats().tasks_migrated;
+        assert!(migrated < 20, "{migrated} of 20000 closures have migrated");
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+/// Becomes unreadable when it is sent.
+#[derive(Debug)]
+struct Fades;
+
+impl Serialize for Fades {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("it has faded"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Fades {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Fades, D::Error> {
+        Err(serde::de::Error::custom("it has faded"))
+    }
+}
+
+#[thread(portable)]
+fn makes(parent: Cont<Fades>) {
+    work(100);
+    send_argument(Fades, parent);
+}
+
+#[thread]
+fn looks(_fades: Fades) {}
+
+/// The computation has a result without them.
+#[test]
+fn a_value_that_cannot_be_sent_home_is_a_panic_that_says_so() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let all = || {
+            top(|k| {
+                (0..40).for_each(|_| post(make_closure!(makes, make_closure!(looks, _).fades)));
+                send_argument((), k);
+            })
+        };
+        let text = (0..1000).find_map(|_| runtime.try_run(all()).err()).expect("one has migrated").to_string();
+        assert!(text.contains("Fades") && text.contains("could not be encoded"), "{text}");
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+/// Drops an argument of a closure that it has made itself.
+#[thread(portable)]
+fn drops_own(parent: Cont<u64>, n: u64) {
+    work(100);
+    let holes = make_closure!(sum, parent, _, _);
+    send_argument(n, holes.y);
+    drop(holes.x);
+}
+
+#[test]
+fn the_argument_that_was_dropped_first_is_named() {
+    over_processes(|runtime| {
+        let all = top_of(40, |ks| ks.zip(0..).for_each(|(k, n)| post(make_closure!(drops_own, k, n))));
+        let text = text_of(runtime.try_run(all));
+        assert!(text.contains("the argument `x` of `sum` was dropped unsent"), "{text}");
     });
 }

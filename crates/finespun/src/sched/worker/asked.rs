@@ -119,6 +119,12 @@ impl Worker<'_> {
         if self.sweep_due() { None } else { self.deque().pop() }
     }
 
+    /// Services the guard where a thread posts. The next check trips, too, so that the session ends.
+    pub(crate) fn service_guard_in_thread(&self) {
+        self.service_guard();
+        self.context().front.guard.request(Flags::ATTENTION);
+    }
+
     /// Services the guard at a point where the stack cannot be unwound. If a thief asks, publishes ready closures.
     pub(crate) fn service_guard(&self) {
         let context = self.context();

@@ -4,7 +4,8 @@
 //! the guard ([`Front`](crate::frame::front::Front)). The other answers at its next check, as it answers thieves of its own process: from its
 //! deque, or after it has unwound its stack to frames. It cannot give its frames away, which hold addresses. It sends the
 //! *tasks* of frames that have not begun, if they are portable, and lets each frame wait for its tasks' results
-//! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further.
+//! ([`VTable::migrate`](crate::frame::VTable)). So results, panics, groups and cancellation need nothing further. A closure of a
+//! portable thread leaves as a whole.
 //!
 //! It gives every second of these frames, beginning with the oldest, in a recursion the largest: about half of the work,
 //! whether the frames are of one size or of many. A process that has got frames gives in the same way when it is asked.
@@ -12,7 +13,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::Worker;
+use super::{AbortOnUnwind, Worker};
 use crate::frame::FrameRef;
 use crate::frame::context::Scheduler;
 use crate::frame::guard::Flags;
@@ -39,8 +40,8 @@ pub(super) struct Begging {
     fruitful: Cell<bool>,
     /// No answer before this time.
     after: Cell<Option<Instant>>,
-    /// A beggar was noticed where a thread posts a closure: it is answered between two frames, since encoders of arguments
-    /// are the program's code.
+    /// A beggar was noticed where a closure's thread posts or ends: it is answered between two frames, since encoders of
+    /// arguments are the program's code.
     noticed: Cell<bool>,
 }
 
@@ -86,12 +87,30 @@ impl Worker<'_> {
         }
     }
 
+    /// Gives some of several frames: the only one would come back as soon as this worker begs.
     #[cold]
     fn give_between_frames(&self) {
+        let alive = AbortOnUnwind;
+        let (now, frames) = (self.now(), self.entry.deque.len() + self.context().hidden());
+        if frames > 1 && self.expects_to_give(now) {
+            self.give_without_stack(now);
+        }
+        std::mem::forget(alive);
+    }
+
+    /// Gives some frames to a beggar, and pauses if there is nothing to give.
+    fn give_without_stack(&self, now: Instant) {
+        self.begging.fruitful.set(false);
         // Nothing keeps the run of the last frame from ending: the worker leaves it.
         self.cx.leave_run();
         self.give();
         self.cx.leave_run();
+        let pause = (!self.begging.fruitful.get()).then(|| {
+            let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
+            let pause = (before * 2).min(LONGEST);
+            (now + pause, pause)
+        });
+        self.begging.barren.set(pause);
     }
 
     /// Called after the stack has been unwound to frames: gives some to a beggar, if there is one.
@@ -100,14 +119,7 @@ impl Worker<'_> {
         if self.entry.front().beggar().is_none() {
             return;
         }
-        self.begging.fruitful.set(false);
-        self.give_between_frames();
-        let pause = (!self.begging.fruitful.get()).then(|| {
-            let before = self.begging.barren.get().map_or(SHORTEST / 2, |(_, pause)| pause);
-            let pause = (before * 2).min(LONGEST);
-            (now + pause, pause)
-        });
-        self.begging.barren.set(pause);
+        self.give_without_stack(now);
     }
 
     /// Gives every second of the frames in the deque that another process can run, from the oldest on, to the worker that

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, thread};
 
-#[thread]
+#[thread(portable)]
 pub(crate) fn fib_fork(parent: Cont<u64>, n: u64) {
     if n < 2 {
         send_argument(n, parent);
@@ -23,7 +23,7 @@ pub(crate) fn fib_fork(parent: Cont<u64>, n: u64) {
     }
 }
 
-#[thread]
+#[thread(portable)]
 pub(crate) fn fib_sum(parent: Cont<u64>, x: u64, y: u64) {
     send_argument(x + y, parent);
 }

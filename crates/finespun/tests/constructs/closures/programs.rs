@@ -72,10 +72,10 @@ fn computations_are_tasks() {
 #[test]
 fn which_closures_migrate() {
     #[thread]
-    fn stays_here(_parent: Cont<u64>, _given: Arc<u64>) {}
-    #[thread]
+    fn stays_here(_parent: Cont<u64>, _n: u64) {}
+    #[thread(portable, post)]
     fn travels(_parent: Cont<u64>, _n: u64, _name: String, _values: Vector<f64>) {}
-    let travel = [<fib_fork as Thread>::MIGRATES, <travels as Thread>::MIGRATES, <add_all as Thread>::MIGRATES];
+    let travel = [<fib_fork as Thread>::MIGRATES, <travels as Thread>::MIGRATES, <repeat<3> as Thread>::MIGRATES];
     let stay = [<stays_here as Thread>::MIGRATES, <hold as Thread>::MIGRATES];
     assert_eq!((travel, stay), ([true; 3], [false; 2]));
 }
@@ -86,9 +86,9 @@ fn twice<T: Send + Clone + 'static>(to: Cont<(T, T)>, value: T) {
     send_argument((value.clone(), value), to);
 }
 
-#[thread]
-fn repeat<const N: usize>(to: Cont<[u8; N]>, value: u8) {
-    send_argument([value; N], to);
+#[thread(portable)]
+fn repeat<const N: usize>(to: Cont<Vec<u8>>, value: u8) {
+    send_argument(vec![value; N], to);
 }
 
 #[test]
