@@ -41,7 +41,7 @@ pub trait TestSettings: Sized {
 
     /// Builds the runtime as if over several processes, each with the given number of workers (one by default), all in
     /// this process: their teams share nothing but messages as bytes. Default: 1. A program's answer must not depend on
-    /// it.
+    /// it. On a simulated machine, each has one worker, and no node dies.
     #[cfg(feature = "objects")]
     fn processes(self, processes: usize) -> Self;
 

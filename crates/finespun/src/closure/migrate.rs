@@ -62,7 +62,7 @@ impl Drop for Absent {
     }
 }
 
-/// What a [`Resolve`] answers: the value; or the name of the argument that was dropped first, if it was another one.
+/// The answer of a [`Resolve`]: the value; or the name of the argument that was dropped first, if it was another one.
 type Sent<T> = Result<T, Option<String>>;
 
 /// A detached frame that waits for an answer, and then calls `then`.
@@ -75,7 +75,7 @@ impl<T, F> Unpin for Awaiting<T, F> {}
 
 impl<T: Send, F: FnOnce(Result<T, Payload>) + Send> Awaiting<T, F> {
     /// Makes the frame, for an outcome that is suspended in any case. An [`Absent`] in `then` keeps its run and its group from
-    /// ending before `then` has been called or dropped. Afterwards the frame uses nothing of them.
+    /// ending before `then` has been called or dropped. Afterwards the frame uses neither.
     fn start(cx: Cx, outcome: Outcome<T>, then: F) {
         let Err(child) = outcome.open::<WorkTask<T>>() else { unreachable!("forced to wait") };
         cx.wait_for(child.frame());
@@ -267,7 +267,7 @@ impl<Th: Thread> FirstClosures for First<Th> {
     fn output(_: Vec<()>) {}
 }
 
-/// What the continuations among the arguments of a closure that has arrived are made with.
+/// Makes the continuations among the arguments of a closure that has arrived.
 pub struct Imports {
     ends: Conts<()>,
     list: Weak<List>,

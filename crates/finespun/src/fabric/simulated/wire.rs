@@ -1,5 +1,4 @@
-//! The wire between the processes of a runtime on a simulated machine. Each process has a processor of its own for its
-//! carrier, beside those of its workers.
+//! The wire between the processes of a runtime on a simulated machine. The carrier of each process has a processor of its own.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -28,7 +27,7 @@ struct Bundle {
 }
 
 impl SimulatedWire {
-    /// Returns the ends of a wire between so many processes, whose carriers are the processors from `first` on.
+    /// Returns the ends of a wire between this number of processes, whose carriers are the processors from `first` on.
     pub(crate) fn ends(processes: usize, first: usize, engine: &Arc<Engine>) -> Vec<SimulatedWire> {
         let queues: Arc<[_]> = (0..processes).map(|_| Mutex::new(VecDeque::new())).collect();
         let end = |rank| SimulatedWire { rank, first, engine: Arc::clone(engine), queues: Arc::clone(&queues) };

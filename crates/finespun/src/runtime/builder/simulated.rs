@@ -20,6 +20,7 @@ impl Builder {
         if shape.workers != 1 {
             return Err(Error::Workers { workers: shape.workers, most: 1 });
         }
+        assert!(machine.dying_node().is_none(), "a simulated machine with a dying node has one process");
         let nodes = self.nodes.unwrap_or(shape.processes);
         let engine = Arc::new(Engine::new(machine, shape.processes, shape.processes, nodes));
         let (mut clusters, mut parts) = (Vec::new(), Vec::new());

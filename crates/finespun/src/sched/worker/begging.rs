@@ -82,7 +82,7 @@ impl Worker<'_> {
     /// Answers a beggar that has been noticed. Called between two frames.
     #[inline]
     pub(super) fn give_if_noticed(&self) {
-        if self.begging.noticed.take() {
+        if self.begging.noticed.get() {
             self.give_between_frames();
         }
     }
@@ -90,6 +90,7 @@ impl Worker<'_> {
     /// Gives some of several frames: the only one would come back as soon as this worker begs.
     #[cold]
     fn give_between_frames(&self) {
+        self.begging.noticed.set(false);
         let alive = AbortOnUnwind;
         let (now, frames) = (self.now(), self.entry.deque.len() + self.context().hidden());
         if frames > 1 && self.expects_to_give(now) {

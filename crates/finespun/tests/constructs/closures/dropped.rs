@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use finespun::closure::{
-    Closure, Cont, Conts, Thread, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of,
+    Closure, Cont, Conts, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of,
 };
 use finespun::prelude::*;
 use finespun::testing::*;

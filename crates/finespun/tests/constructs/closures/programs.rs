@@ -1,13 +1,11 @@
 //! Programs of closures, and forms of threads.
 
-use std::sync::Arc;
-
 use finespun::closure::{
     Cont, Conts, Thread, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of,
 };
 use finespun::prelude::*;
 
-use super::{add_all, fib_fork, fib_sum, hold, square};
+use super::{fib_fork, fib_sum, hold, square};
 use crate::common::{everywhere, plain_fib};
 
 /// Like `fib_fork`, with a tail call.
