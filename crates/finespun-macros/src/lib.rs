@@ -200,7 +200,7 @@ pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
 /// `#[thread(portable)]` lets idle processes of a runtime (`Fabric::Processes`) take posted closures of the thread that have
 /// not begun. Each argument is then `Portable`, or a continuation or `Vector` of a portable type. As for `#[task(portable)]`, the thread may run in any process, so it does not rely on the
 /// identity of its arguments, nor on statics. Such a closure counts as active until each continuation among its arguments has
-/// been used or dropped. Closures of a computation that shares a value stay.
+/// been used or dropped, or a thread has panicked. Closures of a computation that shares a value stay.
 ///
 /// The function becomes a type of its name, for `make_closure!` and `tail_call!`; it cannot be called in any other way.
 #[proc_macro_attribute]

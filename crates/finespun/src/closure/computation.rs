@@ -217,36 +217,42 @@ impl Computation {
         lock(&self.ends).elsewhere.retain(|other| *other != elsewhere);
     }
 
+    /// Stops what runs in other processes, unless the run has been cancelled, which ends everywhere.
     fn stop_elsewhere(&self) {
+        let elsewhere = std::mem::take(&mut lock(&self.ends).elsewhere);
         #[cfg(feature = "objects")]
-        super::migrate::stop(std::mem::take(&mut lock(&self.ends).elsewhere));
+        if let Some(cx) = crate::frame::context::try_cx().filter(|cx| !cx.is_run_cancelled()) {
+            super::migrate::stop(cx, elsewhere);
+        }
+        #[cfg(not(feature = "objects"))]
+        debug_assert!(elsewhere.is_empty(), "there are no other processes");
     }
 
     /// Gives up the results of computation `number`, if it is not over.
     #[cfg(feature = "objects")]
-    pub(super) fn abandon_if(&self, number: u64) {
-        let ends = lock(&self.ends);
+    pub(super) fn abandon_if(&self, cx: Cx, number: u64) {
+        let mut ends = lock(&self.ends);
         if !ends.live || self.number() != number {
             return;
         }
         self.stop();
         self.tallies.top();
+        let elsewhere = std::mem::take(&mut ends.elsewhere);
         drop(ends);
-        self.stop_elsewhere();
+        // From here on the record may belong to another computation, which a check does not harm.
+        super::migrate::stop(cx, elsewhere);
         self.look_if_topped();
     }
 
     /// Notes that a thread of an active closure has panicked: the computation is over as soon as no thread is active, even
     /// if the program keeps continuations.
     pub(super) fn fail(&self, payload: Payload) {
-        self.abandon();
         let mut ends = lock(&self.ends);
-        if ends.panic.is_none() {
-            ends.panic = Some(payload);
-        } else {
-            drop(ends);
-            drop(payload);
-        }
+        let other = if ends.panic.is_none() { ends.panic.replace(payload) } else { Some(payload) };
+        drop(ends);
+        // Afterwards: what stops elsewhere may answer with a panic, too.
+        self.abandon();
+        drop(other);
     }
 
     /// Gives up the results: the computation is over as soon as no thread is active.

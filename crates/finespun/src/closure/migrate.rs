@@ -164,6 +164,8 @@ pub(super) fn send<Th: Thread>(
         // Before a wait for one of its arguments ends in vain.
         Err(payload) => return computation.fail(payload),
     };
+    // The answer may come at once, if the run is cancelled.
+    let held = Arc::clone(&absent);
     let end = request_of_worker(cx, to, Ok(Moved::<Th>::Leaving(part)), Th::PLACE);
     Awaiting::start(cx, end, move |result| {
         if let Err(payload) = result {
@@ -172,6 +174,7 @@ pub(super) fn send<Th: Thread>(
         drop(absent);
     });
     computation.is_elsewhere(elsewhere);
+    drop(held);
 }
 
 /// A closure on its way to a worker of another process.
@@ -371,14 +374,12 @@ impl Drop for End {
     }
 }
 
-/// The message that abandons the computation of a closure with this name that has migrated. It is a hint: it may come too
-/// early, if another worker has sent the closure.
+/// The message that abandons the computation of a closure with this name that has migrated. It is a hint, sent once: if it
+/// overtakes the closure, which another worker has sent, the computation runs to its end.
 struct Stop(u64);
 
 /// Abandons what has migrated.
-pub(super) fn stop(elsewhere: Vec<Elsewhere>) {
-    // A cancelled run ends everywhere.
-    let Some(cx) = try_cx().filter(|cx| !cx.is_run_cancelled()) else { return };
+pub(super) fn stop(cx: Cx, elsewhere: Vec<Elsewhere>) {
     for Elsewhere { worker, name } in elsewhere {
         Nodes::of(cx).send(cx, worker, Stop(name));
     }
@@ -393,7 +394,7 @@ impl Handler for Stop {
         let _left = cx.leave_tasks();
         let arrived = ARRIVED.lock().as_ref().and_then(|arrived| arrived.get(&self.0).copied());
         if let Some((computation, number)) = arrived {
-            computation.abandon_if(number);
+            computation.abandon_if(cx, number);
         }
     }
 

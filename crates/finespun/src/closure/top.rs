@@ -33,7 +33,8 @@ use super::thread::Thread;
 /// # Panics
 /// With the first panic of a thread, after which no thread begins, except in other processes until they learn of it; from
 /// there a panic comes as its text. If the result's continuation was dropped, or a
-/// continuation that it depends on, with the name of the dropped argument.
+/// continuation that it depends on, with the name of the dropped argument. If another process has sent an argument that
+/// cannot be encoded or decoded.
 ///
 /// ```
 /// use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};

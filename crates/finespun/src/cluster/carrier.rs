@@ -441,7 +441,10 @@ impl Carrier {
     pub(super) fn carry_simulated(&self, cluster: &Cluster) {
         let Some((machine, _)) = &self.simulated else { return };
         loop {
-            while self.pass(cluster) {}
+            while self.pass(cluster) {
+                // The carrier must not run ahead of the workers.
+                machine.work(Duration::ZERO);
+            }
             // Relaxed: only ends a loop.
             if self.ended.load(Ordering::Relaxed) {
                 return;

@@ -400,6 +400,10 @@ impl Peers for Cluster {
         self.has_message()
     }
 
+    fn holds(&self) -> bool {
+        self.holds.load(Ordering::Relaxed)
+    }
+
     fn carries(&self) -> bool {
         self.carrier.is_some()
     }

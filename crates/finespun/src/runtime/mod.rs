@@ -348,7 +348,8 @@ impl Drop for Runtime {
 /// Cancels the runs in progress, and ends the workers.
 fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
     // The other processes know which workers sleep while a simulated machine rests.
-    let entered = team.peers.as_ref().and_then(|_| team.enter());
+    let begun = team.simulator.as_ref().is_some_and(|simulator| simulator.has_begun());
+    let entered = team.peers.as_ref().filter(|_| begun).and_then(|_| team.enter());
     if let Some(peers) = &team.peers {
         peers.close(team);
     }

@@ -105,6 +105,9 @@ pub(crate) trait Peers: Send + Sync {
     /// Returns whether messages to other processes must be carried there: then [`waits`](Peers::waits) does that.
     fn carries(&self) -> bool;
 
+    /// Returns whether a message between the teams waits for room.
+    fn holds(&self) -> bool;
+
     /// Called when all workers have ended.
     fn stop_carrying(&self);
 

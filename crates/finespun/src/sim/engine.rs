@@ -660,6 +660,10 @@ impl Simulator for Engine {
         self.advance(self.costs.reads[read as usize]);
     }
 
+    fn has_begun(&self) -> bool {
+        self.made.get().is_some()
+    }
+
     fn begin(&self) -> u64 {
         if self.is_here() {
             return self.clock();

@@ -109,6 +109,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn reads_take_time(&self) -> bool;
     /// Charges the worker for a read of a write-once array, and lets no other worker run.
     fn read(&self, read: Read);
+    /// Returns whether the simulation has begun. Any thread may call this.
+    fn has_begun(&self) -> bool;
     /// Returns the time at which a run begins now. Any thread that has entered may call this.
     fn begin(&self) -> u64;
     /// Notes that the root of a run has ended, and when that run had begun.

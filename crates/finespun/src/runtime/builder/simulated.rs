@@ -22,6 +22,7 @@ impl Builder {
         }
         assert!(machine.dying_node().is_none(), "a simulated machine with a dying node has one process");
         let nodes = self.nodes.unwrap_or(shape.processes);
+        let stacks = self.stacks(2 * shape.processes)?;
         let engine = Arc::new(Engine::new(machine, shape.processes, shape.processes, nodes));
         let (mut clusters, mut parts) = (Vec::new(), Vec::new());
         for (rank, wire) in SimulatedWire::ends(shape.processes, shape.all(), &engine).into_iter().enumerate() {
@@ -55,7 +56,6 @@ impl Builder {
             Some(rank) => clusters[rank].carry_simulated(),
         };
         let mut all: Vec<_> = parts.iter().map(|part| (ticker::pause(&part.team), ticker::ticks(&part.team))).collect();
-        let stacks = self.stacks(2 * shape.processes)?;
         let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
         let simulated = Arc::clone(&engine);
         let simulate = move || {

@@ -25,7 +25,7 @@ const MOST: usize = 32;
 /// if the tasks are shorter than their messages.
 const PAUSE: u32 = 4;
 
-/// The pause after a promotion that has left nothing to give: at first, and at most. It doubles each time.
+/// The pause after an attempt that has left nothing to give: at first, and at most. It doubles each time.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(100);
 
@@ -34,7 +34,8 @@ const LONGEST: Duration = Duration::from_millis(100);
 pub(super) struct Begging {
     /// The worker that this one has asked last.
     asked: Cell<Option<u32>>,
-    /// After a promotion for a beggar that has left nothing to give: no further one before this time, and the pause.
+    /// After an attempt, or a promotion for a beggar, that has left nothing to give: no further one before this time, and the
+    /// pause.
     barren: Cell<Option<(Instant, Duration)>>,
     /// Whether the last attempt has given any.
     fruitful: Cell<bool>,
@@ -68,7 +69,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns whether a promotion for a beggar may be worth it now.
+    /// Returns whether an attempt to give, or a promotion for it, may be worth it now.
     pub(super) fn expects_to_give(&self, now: Instant) -> bool {
         let barren = self.begging.barren.get().is_some_and(|(until, _)| now < until);
         !barren && self.begging.after.get().is_none_or(|after| now >= after)
@@ -93,7 +94,11 @@ impl Worker<'_> {
         self.begging.noticed.set(false);
         let alive = AbortOnUnwind;
         let (now, frames) = (self.now(), self.entry.deque.len() + self.context().hidden());
-        if frames > 1 && self.expects_to_give(now) {
+        if frames > 1 && self.entry.front().beggar().is_some() && self.expects_to_give(now) {
+            if self.entry.deque.is_empty() {
+                // A thief of this process has taken those that were shown.
+                self.show();
+            }
             self.give_without_stack(now);
         }
         std::mem::forget(alive);

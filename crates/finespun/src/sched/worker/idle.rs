@@ -72,6 +72,15 @@ impl Worker<'_> {
             }
             return true;
         }
+        if let Some(simulator) = self.simulator.filter(|_| self.team.peers.as_ref().is_some_and(|peers| peers.holds()))
+        {
+            if self.team.idle.is_shut_down() || self.team.is_cut_off() {
+                return false;
+            }
+            // What makes room takes virtual time.
+            simulator.wait(Some(RETRY));
+            return true;
+        }
         let spin = match &self.team.peers {
             None if self.team.workers.len() == 1 => return false,
             None => SPIN,

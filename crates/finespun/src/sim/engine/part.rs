@@ -81,6 +81,10 @@ impl Simulator for Part {
         self.engine.read(read);
     }
 
+    fn has_begun(&self) -> bool {
+        self.engine.has_begun()
+    }
+
     fn begin(&self) -> u64 {
         self.engine.begin()
     }
