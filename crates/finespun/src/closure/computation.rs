@@ -1,7 +1,8 @@
 //! A computation: the closures that one `top` has begun, and the end of the computation.
 //!
-//! A closure is *active* from its post until its thread has run; if it migrates, until what it has begun elsewhere is over. A computation is *over* once its top closure has ended
-//! (it has run, or has been destroyed) and no closure is active: see [`tally`](super::tally) for the detection.
+//! A closure is *active* from its post until its thread has run; if it migrates, until the other process has run it, and all
+//! that it has begun there. A computation is *over* once its top closure has ended (it has run, or has been destroyed) and no
+//! closure is active: see [`tally`](super::tally) for the detection.
 //!
 //! Outside a session (another thread, a task, another computation's thread) a send that makes a closure full is counted
 //! under the lock, if the computation is not over; otherwise the send destroys the closure. Records are recycled and

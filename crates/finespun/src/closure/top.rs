@@ -31,8 +31,8 @@ use super::thread::Thread;
 /// computation has no active closure left: the top closure runs last (section 2.3 of the PCM paper).
 ///
 /// # Panics
-/// With the first panic of a thread, after which no thread begins, except in other processes until they learn of it; from
-/// there a panic comes as its text. If the result's continuation was dropped, or a
+/// With the first panic of a thread, after which no thread begins; in another process, none after a message
+/// has arrived there. The panic of another process comes as its text. If the result's continuation was dropped, or a
 /// continuation that it depends on, with the name of the dropped argument. If another process has sent an argument that
 /// cannot be encoded or decoded.
 ///

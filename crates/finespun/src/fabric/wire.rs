@@ -64,7 +64,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// For so many processes. `call` is called when something begins to wait.
+    /// Creates the waiting entries for this number of processes. `call` is called when something begins to wait.
     pub(crate) fn new(processes: usize, call: Option<Box<dyn Fn() + Send + Sync>>) -> Outgoing {
         let waiting = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
         Outgoing { waiting, loaded: AtomicBool::new(false), call }

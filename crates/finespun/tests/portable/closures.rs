@@ -287,7 +287,7 @@ fn a_panic_ends_what_runs_in_other_processes() {
         let both = top_of(9, |mut ks| {
             let fails = ks.next().unwrap();
             ks.zip(0..).for_each(|(k, n)| post(make_closure!(for_ever, k, n)));
-            // The closure that is posted last runs first. The others wait meanwhile, unless they migrate.
+            // The closure that is posted last runs first. Until it ends, the others wait or migrate.
             post(make_closure!(fails_later, fails, 20));
         });
         let text = text_of(runtime.try_run(both));
@@ -344,30 +344,14 @@ fn the_only_closure_does_not_wander() {
     });
 }
 
-/// Becomes unreadable when it is sent.
-#[derive(Debug)]
-struct Fades;
-
-impl Serialize for Fades {
-    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(serde::ser::Error::custom("it has faded"))
-    }
-}
-
-impl<'de> Deserialize<'de> for Fades {
-    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Fades, D::Error> {
-        Err(serde::de::Error::custom("it has faded"))
-    }
-}
-
 #[thread(portable)]
-fn makes(parent: Cont<Fades>) {
+fn makes(parent: Cont<Stays>) {
     work(100);
-    send_argument(Fades, parent);
+    send_argument(Stays, parent);
 }
 
 #[thread]
-fn looks(_fades: Fades) {}
+fn looks(_it: Stays) {}
 
 /// The computation has a result without them.
 #[test]
@@ -376,12 +360,12 @@ fn a_value_that_cannot_be_sent_home_is_a_panic_that_says_so() {
         let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
         let all = || {
             top(|k| {
-                (0..40).for_each(|_| post(make_closure!(makes, make_closure!(looks, _)._fades)));
+                (0..40).for_each(|_| post(make_closure!(makes, make_closure!(looks, _)._it)));
                 send_argument((), k);
             })
         };
         let text = (0..1000).find_map(|_| runtime.try_run(all()).err()).expect("one has migrated").to_string();
-        assert!(text.contains("Fades") && text.contains("could not be encoded"), "{text}");
+        assert!(text.contains("Stays") && text.contains("could not be encoded"), "{text}");
         assert_eq!(runtime.close(), 0);
     });
 }

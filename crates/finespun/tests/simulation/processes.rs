@@ -105,8 +105,8 @@ impl Spreader {
         }
     }
 
-    /// Counts itself, and calls the next one. It works so long that all other processes park meanwhile, and a wave that asks
-    /// them passes by.
+    /// Counts itself, and calls the next one. It works until all other processes have parked and have
+    /// answered a wave.
     async fn relay(&mut self, to: Vec<Ref<Spreader>>, hops: usize) {
         self.0 += 1;
         work(Duration::from_millis(2));
@@ -198,6 +198,17 @@ fn rest_is_found_in_a_logarithmic_number_of_steps() {
             let steps = runtime.run(time_to_rest()).as_secs_f64() / latency.as_secs_f64();
             // Measured: 9.3, 11.1, 18.5, 24.8; 30.4 with 5 levels.
             assert!(steps < f64::from(4 + 6 * levels), "{steps} latencies with {levels} levels");
+        }
+    });
+}
+
+/// A simulation that never begins keeps no thread waiting.
+#[test]
+fn stacks_that_do_not_exist_are_an_error() {
+    within_a_minute(|| {
+        for bytes in [1 << 46, usize::MAX] {
+            let builder = Runtime::builder().processes(3).nodes(3).stack_size(bytes);
+            assert!(builder.fabric(Fabric::Simulated(named("cluster"))).build().is_err(), "{bytes}");
         }
     });
 }

@@ -22,7 +22,6 @@ impl Builder {
         }
         assert!(machine.dying_node().is_none(), "a simulated machine with a dying node has one process");
         let nodes = self.nodes.unwrap_or(shape.processes);
-        let stacks = self.stacks(2 * shape.processes)?;
         let engine = Arc::new(Engine::new(machine, shape.processes, shape.processes, nodes));
         let (mut clusters, mut parts) = (Vec::new(), Vec::new());
         for (rank, wire) in SimulatedWire::ends(shape.processes, shape.all(), &engine).into_iter().enumerate() {
@@ -33,6 +32,8 @@ impl Builder {
             clusters.push(Arc::clone(&joined.0));
             parts.push(self.clone().build_part(Some(joined), Some(Arc::clone(&engine)))?);
         }
+        // After the parts, which check the settings.
+        let stacks = self.stacks(2 * shape.processes)?;
         let mut ends = Vec::new();
         for part in &mut parts {
             // Stands for the worker's thread.
