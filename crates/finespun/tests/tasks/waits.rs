@@ -299,7 +299,8 @@ fn a_run_whose_future_was_dropped_wakes_no_executor() {
         assert!(Pin::new(&mut run).poll(&mut Context::from_waker(&waker)).is_pending());
         drop((run, waker));
         assert_eq!(Arc::strong_count(&counting), 1, "the library has given up the waker");
-        release.send(()).unwrap();
+        // Nobody receives it if the run was cancelled before it had begun.
+        _ = release.send(());
         drop(runtime);
         assert_eq!(counting.0.load(Ordering::Relaxed), 0);
     });
