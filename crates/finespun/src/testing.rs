@@ -45,10 +45,10 @@ pub trait TestSettings: Sized {
     #[cfg(feature = "objects")]
     fn processes(self, processes: usize) -> Self;
 
-    /// Sets whether the [`processes`](TestSettings::processes) share no memory, as if on several hosts: messages are
-    /// carried between them. Default: no. A program's answer must not depend on it.
+    /// Sets how many of the [`processes`](TestSettings::processes) share memory, as those of one host do: the first so many,
+    /// the next, and so on. Messages between others are carried. Default: all. A program's answer must not depend on it.
     #[cfg(feature = "objects")]
-    fn carried(self, carried: bool) -> Self;
+    fn per_host(self, processes: usize) -> Self;
 
     /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
     /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
@@ -75,8 +75,8 @@ impl TestSettings for Builder {
     }
 
     #[cfg(feature = "objects")]
-    fn carried(self, carried: bool) -> Builder {
-        self.set_carried(carried)
+    fn per_host(self, processes: usize) -> Builder {
+        self.set_per_host(processes)
     }
 
     #[cfg(feature = "objects")]

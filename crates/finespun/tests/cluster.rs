@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Launch, Shared, launched, within_a_minute};
+use common::{Launch, Shared, launched, over_shapes, within_a_minute};
 use finespun::objects::{Replicated, suspend_with};
 use finespun::prelude::*;
 use finespun::tasks::quiesce;
@@ -18,26 +18,8 @@ use finespun::testing::*;
 use finespun::{RunError, everywhere, group, mapped};
 use serde::{Deserialize, Serialize};
 
-/// Calls `test` with runtimes of several shapes. Panics if a frame is left afterwards.
 fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
-    within_a_minute(move || {
-        for (processes, workers, nodes) in [(2, 1, 2), (2, 1, 8), (2, 2, 4), (3, 1, 5), (4, 1, 4), (5, 2, 10)] {
-            for (block, carried) in [(0, false), (0, true), (1, false), (3, false), (3, true)] {
-                if launched() && carried {
-                    // The launched processes are as they are.
-                    continue;
-                }
-                let runtime =
-                    Runtime::builder().over(processes, carried).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.build().unwrap();
-                test(&runtime);
-                let how = format!(
-                    "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, carried: {carried}"
-                );
-                assert_eq!(runtime.close(), 0, "frames left: {how}");
-            }
-        }
-    });
+    over_shapes(&[(2, 1, 2), (2, 1, 8), (2, 2, 4), (3, 1, 5), (4, 1, 4), (5, 2, 10)], test);
 }
 
 struct Counter {
@@ -302,7 +284,7 @@ fn mapped_activities_run_everywhere() {
 #[test]
 fn runs_overlap() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(3, false).workers(1).nodes(3).build().unwrap();
+        let runtime = Runtime::builder().over(3, 3).workers(1).nodes(3).build().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -337,15 +319,15 @@ async fn groups(turns: u64) -> bool {
 #[test]
 fn groups_of_cancelled_runs_leave_the_next_alone() {
     within_a_minute(|| {
-        for carried in [false, true] {
-            let runtime = Runtime::builder().over(3, carried).workers(2).build().unwrap();
+        for per_host in [3, 1, 2] {
+            let runtime = Runtime::builder().over(3, per_host).workers(2).build().unwrap();
             for turn in 0..30 {
                 let cancelled = [200, 20, 2].map(|turns| runtime.spawn(groups(turns)));
                 std::thread::sleep(Duration::from_micros(turn * 30));
                 drop(cancelled);
                 assert!(runtime.run(groups(turn % 4)));
             }
-            assert_eq!(runtime.close(), 0, "frames left, carried: {carried}");
+            assert_eq!(runtime.close(), 0, "frames left, {per_host} processes of a host");
         }
     });
 }

@@ -7,24 +7,40 @@ use crate::frame::front::StatePlace;
 
 /// Of how many repeated requests one goes to another worker instead.
 const PATIENCE: u64 = 4;
+/// Of how many requests one goes to any worker; the others go to one that shares memory, if such a worker runs. Answers
+/// come sooner from there.
+const FAR: u64 = 4;
 
 /// The places of the states of all workers.
-pub(super) struct Places(Placed<StatePlace>);
+pub(super) struct Places {
+    /// Of the workers whose processes share memory with this one, from `first` on.
+    near: Placed<StatePlace>,
+    first: usize,
+    /// This process's own copies for all others, by their numbers.
+    far: Placed<StatePlace>,
+    workers: usize,
+}
 
-/// Returns the number of bytes that [`Places::new`] places.
-pub(super) fn placed_bytes(workers: usize) -> usize {
-    workers * size_of::<StatePlace>()
+/// Returns the number of bytes that [`Places::new`] places, for so many workers whose processes share memory.
+pub(super) fn placed_bytes(near: usize) -> usize {
+    near * size_of::<StatePlace>()
 }
 
 impl Places {
-    pub(super) fn new(workers: usize, placement: &mut Placement) -> Places {
+    /// Places the states of `workers` workers, of which the processes of `near` share memory with this one.
+    pub(super) fn new(workers: usize, near: Range<usize>, placement: &mut Placement) -> Places {
+        let far = if near.len() < workers { workers } else { 0 };
         // SAFETY: zeros are a place without a state. The addresses in a state are used by its own process only; others
         // use its front, which contains none.
-        Places(unsafe { placement.place(workers, |_| StatePlace::new()) })
+        let shared = unsafe { placement.place(near.len(), |_| StatePlace::new()) };
+        // SAFETY: not in a segment.
+        let far = unsafe { Placement::private().place(far, |_| StatePlace::new()) };
+        Places { near: shared, first: near.start, far, workers }
     }
 
     pub(super) fn of(&self, worker: usize) -> &StatePlace {
-        &self.0[worker]
+        let near = worker.checked_sub(self.first).and_then(|at| self.near.get(at));
+        near.unwrap_or_else(|| &self.far[worker])
     }
 
     /// Asks a running worker that is not among `own` to give frames to `worker`. See
@@ -33,17 +49,16 @@ impl Places {
         let worker = worker as u32;
         // Mostly the same again: an answer may take some time. But it may never come.
         if let Some(asked) = asked {
-            let front = self.0[asked as usize].front();
+            let front = self.of(asked as usize).front();
             if !random.is_multiple_of(PATIENCE) && front.ask_again(worker) {
                 return Some(asked);
             }
             let _answered = !front.take_back(worker);
         }
-        let others = (self.0.len() - own.len()) as u64;
-        let victim = |at: u64| match (random / PATIENCE % others + at) % others {
-            before if before < own.start as u64 => before as usize,
-            behind => behind as usize + own.len(),
-        };
-        (0..others).map(victim).find(|&victim| self.0[victim].front().ask(worker)).map(|victim| victim as u32)
+        let (begin, near_first) = ((random / PATIENCE) as usize, !(random >> 32).is_multiple_of(FAR));
+        let from = |first: usize, workers: usize| (0..workers).map(move |at| first + (begin + at) % workers);
+        let near = from(self.first, if near_first { self.near.len() } else { 0 });
+        let mut victims = near.chain(from(0, self.workers)).filter(|victim| !own.contains(victim));
+        victims.find(|&victim| self.of(victim).front().ask(worker)).map(|victim| victim as u32)
     }
 }

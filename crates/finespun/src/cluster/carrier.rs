@@ -1,13 +1,18 @@
 //! The messages of a process whose runtime has processes on other hosts.
 //!
-//! Each process has the whole net of the runtime in its own memory: rings, bells, the workers' states. There the carrier
-//! represents the workers of the other processes:
+//! The processes of one host share memory, with rings, bells and the workers' states; their messages to each other need no
+//! carrier. Each process carries its own messages to and from the *far* processes, those of other hosts: its carrier
+//! represents their workers:
 //!
 //! - what its own workers send to them waits in [`Outgoing`]; the carrier sends it in bundles over a [`Wire`];
 //! - messages that arrive, it puts into the rings of its own workers, as their senders would;
 //! - requests for frames and nudges of remote workers find the carrier's copies of their states (`frame/front.rs`), and are
 //!   repeated where the workers are;
-//! - when a worker falls asleep or wakes, the carrier tells the other processes, which beg only where work is.
+//! - when a worker falls asleep or wakes, the carrier tells the far processes, which beg only where work is.
+//!
+//! In the shared memory, each ring of a worker has a sender's place for each far worker, which only the carrier of the
+//! ring's process uses. Which far workers sleep, all carriers of a host write to the same words, the same in the same order:
+//! a word may be stale until the last of them has written. The copies of far workers' states are each process's own.
 //!
 //! A pass of the carrier does all this once. Workers that look for messages do it, at most one at a time; while they are
 //! busy or parked, a thread of the carrier's own does, from time to time.
@@ -70,7 +75,7 @@ pub(super) struct Carrier {
 
 struct Inner {
     wire: Box<dyn Wire>,
-    /// The links as which messages are delivered, by worker and by process; none for this process.
+    /// The links as which messages are delivered, by worker and by process; none for near processes.
     workers: Vec<Option<Link>>,
     teams: Vec<Option<Link>>,
     lines: Vec<Line>,
@@ -105,7 +110,7 @@ impl Line {
 }
 
 impl Carrier {
-    /// Makes the carrier of a process. `workers` and `teams` are the links of the other processes' ends, by their numbers.
+    /// Makes the carrier of a process. `workers` and `teams` are the links of the far processes' ends, by their numbers.
     pub(super) fn new(
         shape: Shape,
         outgoing: &Arc<Outgoing>,
@@ -211,16 +216,16 @@ impl Carrier {
         let mut some = false;
         if self.outgoing.take_loaded() || inner.behind {
             inner.behind = false;
-            for to in self.others() {
+            for to in self.far() {
                 some |= self.send(inner, to)?;
             }
         }
         Ok(some)
     }
 
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let own = self.shape.rank;
-        (0..self.shape.processes).filter(move |&rank| rank != own)
+    fn far(&self) -> impl Iterator<Item = usize> + use<> {
+        let near = self.shape.near();
+        (0..self.shape.processes).filter(move |rank| !near.contains(rank))
     }
 
     /// Sends what waits for a process, and acknowledgements.
@@ -252,7 +257,7 @@ impl Carrier {
 
     /// Does what the entries of a bundle say. Those that make no sense are dropped.
     fn unpack(&self, cluster: &Cluster, inner: &mut Inner, process: usize, mut bundle: &[u8]) {
-        if process >= self.shape.processes || process == self.shape.rank {
+        if process >= self.shape.processes || self.shape.near().contains(&process) {
             return;
         }
         let theirs = self.shape.workers_of(process);
@@ -354,7 +359,7 @@ impl Carrier {
             }
             waits
         });
-        for process in self.others() {
+        for process in self.far() {
             for worker in self.shape.workers_of(process) {
                 let copy = front(worker as u32);
                 if !copy.guard.is_armed() {
@@ -376,7 +381,7 @@ impl Carrier {
         }
     }
 
-    /// Tells the other processes which workers of this one sleep, if that has changed.
+    /// Tells the far processes which workers of this one sleep, if that has changed.
     fn tell(&self, cluster: &Cluster, inner: &mut Inner) {
         let own = self.shape.workers_of(self.shape.rank);
         let asleep = |worker: usize| u8::from(cluster.bells.is_asleep(worker));
@@ -386,12 +391,12 @@ impl Carrier {
             return;
         }
         // Nothing piles up for a process that receives nothing.
-        if self.others().any(|to| !inner.lines[to].is_free() && self.outgoing.waits(to)) {
+        if self.far().any(|to| !inner.lines[to].is_free() && self.outgoing.waits(to)) {
             return;
         }
         inner.told = own.map(asleep).collect();
         inner.told_at = Instant::now();
-        for to in self.others() {
+        for to in self.far() {
             self.outgoing.push(to, STATES, self.shape.rank, to, &inner.told);
         }
     }

@@ -7,7 +7,9 @@
 //! What arrives is not trusted: a message that makes no sense here is dropped.
 //!
 //! [`runs`] begins and ends runs in all processes, [`groups`] groups, and [`deadlocks`] finds out that the runtime rests.
-//! If the processes share no memory, [`carrier`] carries all messages. This file has what these share: it joins the processes, and exchanges and dispatches their messages.
+//! Processes that share memory are *near* each other. If some are not, mostly since they are on other hosts, [`carrier`]
+//! carries the messages to and from these. This file has what these share: it joins the processes, and exchanges and
+//! dispatches their messages.
 
 mod begging;
 mod bells;
@@ -61,6 +63,24 @@ pub(crate) struct Shape {
     pub(crate) workers: usize,
     /// The number of this process.
     pub(crate) rank: usize,
+    /// The processes that share memory with this one, and itself.
+    pub(crate) near: Near,
+}
+
+/// Consecutive processes that share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Near {
+    pub(crate) first: usize,
+    pub(crate) processes: usize,
+}
+
+impl Near {
+    /// Returns the processes near process `rank` of `processes`, if each `per_host` of them share memory.
+    pub(crate) fn of(rank: usize, processes: usize, per_host: usize) -> Near {
+        let first = rank - rank % per_host;
+        Near { first, processes: per_host.min(processes - first) }
+    }
 }
 
 impl Shape {
@@ -69,12 +89,23 @@ impl Shape {
         self.processes * self.workers
     }
 
-    /// Returns the size of the segment that the processes share.
+    /// Returns the size of the segment that the near processes share.
     pub(crate) fn segment_bytes(self) -> usize {
-        processes::placed_bytes(self.processes)
+        let near = self.near.processes;
+        processes::placed_bytes(self.processes, near)
             + bells::placed_bytes(self.all(), self.processes)
-            + processes::placed_bytes(self.all())
-            + begging::placed_bytes(self.all())
+            + processes::placed_bytes(self.all(), near * self.workers)
+            + begging::placed_bytes(near * self.workers)
+    }
+
+    /// Returns the near processes.
+    fn near(self) -> Range<usize> {
+        self.near.first..self.near.first + self.near.processes
+    }
+
+    /// Returns the workers of the near processes.
+    fn near_workers(self) -> Range<usize> {
+        self.near().start * self.workers..self.near().end * self.workers
     }
 
     fn workers_of(self, process: usize) -> Range<usize> {
@@ -99,7 +130,7 @@ pub(crate) struct Cluster {
     team: OnceLock<Weak<Team>>,
     bells: Bells,
     places: Places,
-    /// Carries all messages to other processes, if they share no memory with this one.
+    /// Carries the messages to the processes that are not near.
     carrier: Option<Carrier>,
     link: Mutex<Link>,
     arrivals: Watch,
@@ -124,8 +155,8 @@ struct State {
 /// A process's view, and the endpoints of its workers.
 pub(crate) type Joined = (Arc<Cluster>, Vec<Link>);
 
-/// Creates this process's view. Each process calls this with the same segment, or with one of its own and a wire to the
-/// others. On a simulated machine, the workers of all processes are its first processors, and the next ones carry.
+/// Creates this process's view. Each of the near processes calls this with the same segment, and with a wire to the others,
+/// if there are any. On a simulated machine, the workers of all processes are its first processors, and the next ones carry.
 pub(crate) fn join(
     shape: Shape,
     segment: &Arc<Segment>,
@@ -133,14 +164,15 @@ pub(crate) fn join(
     machine: Option<Arc<dyn Simulator>>,
 ) -> Joined {
     let mut placement = Placement::shared(segment);
-    let (teams, workers) = (shape.rank..shape.rank + 1, shape.workers_of(shape.rank));
-    // A carrier stands for the ends of the others.
-    let in_here = |all: usize, own: &Range<usize>| if wire.is_some() { 0..all } else { own.clone() };
-    let mut link = links(shape.processes, &mut placement, in_here(shape.processes, &teams));
+    let (near, near_workers) = (shape.near(), shape.near_workers());
+    let own = shape.rank..shape.rank + 1;
+    let (mut teams, far_teams) = links(shape.processes, &near, &own, &mut placement);
     let simulated = machine.clone().map(|machine| bells::Simulated { machine, own: shape.workers_of(shape.rank) });
     let bells = Bells::new(shape.all(), shape.processes, &mut placement, simulated);
-    let places = Places::new(shape.all(), &mut placement);
-    let mut ends = links(shape.all(), &mut placement, in_here(shape.all(), &workers));
+    let places = Places::new(shape.all(), near_workers.clone(), &mut placement);
+    let own = shape.workers_of(shape.rank);
+    let (mut workers, far_workers) = links(shape.all(), &near_workers, &own, &mut placement);
+    debug_assert_eq!(wire.is_some(), near.len() < shape.processes, "a wire leads to the processes that are not near");
     let carrier = wire.map(|wire| {
         let machine = machine.map(|machine| (machine, shape.all() + shape.rank));
         let call = machine.clone().map(|(machine, carrier)| {
@@ -148,12 +180,15 @@ pub(crate) fn join(
             call
         });
         let outgoing = Arc::new(Outgoing::new(shape.processes, call));
-        let other_teams = keep_own(&mut link, &teams, |index| Way::new(&outgoing, OF_TEAMS, index, teams.clone()));
-        let other_workers =
-            keep_own(&mut ends, &workers, |index| Way::new(&outgoing, OF_WORKERS, index, workers.clone()));
-        Carrier::new(shape, &outgoing, wire, other_workers, other_teams, machine)
+        for link in &mut teams {
+            link.set_way(Way::new(&outgoing, OF_TEAMS, shape.rank, near.clone(), 1));
+        }
+        for (link, index) in workers.iter_mut().zip(own) {
+            link.set_way(Way::new(&outgoing, OF_WORKERS, index, near_workers.clone(), shape.workers));
+        }
+        Carrier::new(shape, &outgoing, wire, far_workers, far_teams, machine)
     });
-    let Some(link) = link.pop() else { unreachable!("one link was asked for") };
+    let Some(link) = teams.pop() else { unreachable!("this process has a link") };
     let state = State {
         runs: Runs::new(),
         groups: SharedGroups::default(),
@@ -175,19 +210,7 @@ pub(crate) fn join(
         handling: Mutex::new(()),
         state: Mutex::new(state),
     });
-    (cluster, ends)
-}
-
-/// Keeps the links `own` of all, and sets their ways to the others. Returns the others, by their numbers.
-fn keep_own(links: &mut Vec<Link>, own: &Range<usize>, way: impl Fn(usize) -> Way) -> Vec<Option<Link>> {
-    let mut others: Vec<_> = std::mem::take(links).into_iter().map(Some).collect();
-    for index in own.clone() {
-        links.extend(others[index].take().map(|mut link| {
-            link.set_way(way(index));
-            link
-        }));
-    }
-    others
+    (cluster, workers)
 }
 
 impl Cluster {
@@ -234,7 +257,7 @@ impl Cluster {
         self.bells.wake_for_message(self.shape.workers_of(to));
     }
 
-    /// Starts what carries messages to other processes, if they share no memory.
+    /// Starts what carries messages to the processes that are not near.
     ///
     /// # Errors
     /// If the system provides no more threads.

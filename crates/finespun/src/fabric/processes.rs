@@ -58,16 +58,23 @@ pub(crate) struct Link {
     received: AtomicU64,
 }
 
-/// Returns the number of bytes that [`links`] places.
-pub(crate) fn placed_bytes(ends: usize) -> usize {
-    push::placed_bytes::<Piece>(ends, share(ends))
+/// Returns the number of bytes that [`links`] places, for so many ends of processes that share memory.
+pub(crate) fn placed_bytes(ends: usize, near: usize) -> usize {
+    push::placed_bytes::<Piece>(ends, near, share(ends))
 }
 
-/// Creates the links `own` of a net of `ends`. Each process calls this with the same arguments but `own`.
+/// Creates the links `own` of a net of `ends`, and those outside `near`, which are in processes that share no memory with
+/// this one: their messages are delivered by them. Returns both; the latter by their numbers. Each process calls this with
+/// the same arguments but `own`.
 ///
 /// # Panics
 /// If fewer than [`placed_bytes`] are left.
-pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -> Vec<Link> {
+pub(crate) fn links(
+    ends: usize,
+    near: &Range<usize>,
+    own: &Range<usize>,
+    placement: &mut Placement,
+) -> (Vec<Link>, Vec<Option<Link>>) {
     let link = |ring| Link {
         ring,
         way: None,
@@ -78,7 +85,10 @@ pub(crate) fn links(ends: usize, placement: &mut Placement, own: Range<usize>) -
         sent: AtomicU64::new(0),
         received: AtomicU64::new(0),
     };
-    push::nodes_in(ends, share(ends), placement, own).into_iter().map(link).collect()
+    let is_here = |end| own.contains(&end) || !near.contains(&end);
+    let rings = push::nodes_in(ends, near.clone(), share(ends), placement, is_here);
+    let mut far: Vec<_> = rings.into_iter().map(|ring| ring.map(link)).collect();
+    (own.clone().filter_map(|end| far[end].take()).collect(), far)
 }
 
 /// Adds one to a count that only this thread changes.
@@ -98,13 +108,19 @@ impl Link {
     pub(crate) fn send(&self, to: usize, bytes: Vec<u8>) -> bool {
         count(&self.sent);
         self.touched[to].set(true);
-        let direct = bytes.len() <= ROOM && !self.holds() && self.way.is_none();
+        let direct = bytes.len() <= ROOM && !self.holds() && self.way_to(to).is_none();
         // SAFETY: `write` writes the beginning of the piece, and any bytes make one.
         if direct && unsafe { self.ring.send_in_place(to, |place| write(place, &bytes)) } {
             buffers::give_back(bytes);
             return true;
         }
         self.send_slowly(to, bytes)
+    }
+
+    /// Returns the way to an end, if that is in a process that shares no memory with this one.
+    #[inline]
+    fn way_to(&self, end: usize) -> Option<&Way> {
+        self.way.as_ref().filter(|way| way.leads_to(end))
     }
 
     #[cold]
@@ -122,7 +138,7 @@ impl Link {
 
     /// Sends as much of the rest as there is room for. Returns whether that is all.
     fn send_rest(&self, to: usize, rest: &mut Rest) -> bool {
-        if let Some(way) = self.way.as_ref().filter(|way| way.leads_to(to)) {
+        if let Some(way) = self.way_to(to) {
             return way.send(to, &rest.bytes);
         }
         loop {
@@ -315,8 +331,9 @@ mod tests {
 
     #[test]
     fn messages_of_any_length_arrive_in_order() {
-        let segment = Arc::new(Segment::private(placed_bytes(ENDS)));
-        let all = (0..ENDS).flat_map(|own| links(ENDS, &mut Placement::shared(&segment), own..own + 1));
+        let segment = Arc::new(Segment::private(placed_bytes(ENDS, ENDS)));
+        let links = |own| links(ENDS, &(0..ENDS), &(own..own + 1), &mut Placement::shared(&segment)).0;
+        let all = (0..ENDS).flat_map(links);
         thread::scope(|scope| {
             for (own, link) in all.enumerate() {
                 scope.spawn(move || {

@@ -76,6 +76,8 @@ fn capacity(senders: usize, share: u32) -> usize {
 }
 
 impl<T> Ring<T> {
+    /// Creates a ring for so many senders: with none, for an end that receives nothing.
+    ///
     /// # Safety
     /// If this places into a segment, a `T` contains no address.
     unsafe fn new(senders: usize, share: u32, placement: &mut Placement) -> Ring<T> {
@@ -85,10 +87,10 @@ impl<T> Ring<T> {
             value: UnsafeCell::new(MaybeUninit::zeroed()),
         };
         let ends = |_| Ends { tail: OwnCacheLine(AtomicU64::new(0)), head: OwnCacheLine(AtomicU64::new(0)) };
-        let groups = capacity(senders, share) / GROUP;
+        let groups = if senders > 0 { capacity(senders, share) / GROUP } else { 0 };
         Ring {
             // SAFETY: zeros are the initial counts.
-            ends: unsafe { placement.place(1, ends) },
+            ends: unsafe { placement.place(senders.min(1), ends) },
             // SAFETY: zeros are the initial counts.
             returned: unsafe { placement.place(senders, |_| OwnCacheLine(AtomicU32::new(0))) },
             // SAFETY: an entry is empty at first, with a tag of zero. The caller guarantees that its value contains no
@@ -153,41 +155,45 @@ pub struct Node<T> {
 /// If `nodes` or `share` is 0.
 pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
     // SAFETY: placed in this process's own memory.
-    let net = unsafe { Net::new(nodes, share, &mut Placement::private()) };
+    let net = unsafe { Net::new(nodes, 0..nodes, share, &mut Placement::private()) };
     (0..nodes as u32).map(|index| Node::new(&net, index, share)).collect()
 }
 
-/// Returns the number of bytes that [`nodes_in`] places.
-pub(crate) fn placed_bytes<T>(nodes: usize, share: u32) -> usize {
+/// Returns the number of bytes that [`nodes_in`] places, for so many receivers.
+pub(crate) fn placed_bytes<T>(nodes: usize, receivers: usize, share: u32) -> usize {
     let ring = size_of::<Ends>()
         + nodes * size_of::<OwnCacheLine<AtomicU32>>()
         + capacity(nodes, share) / GROUP * size_of::<Group<T>>();
-    nodes * ring
+    receivers * ring
 }
 
-/// Like [`net`], for the nodes `own` of a net that several processes share. Each process calls this with the same
-/// arguments but `own`.
+/// Like [`net`], for some nodes of a net that several processes share: those for which `is_here` returns true. Only
+/// `receivers` receive messages. Each process calls this with the same arguments but `is_here`. A node may be created by
+/// several processes, if each sends to other nodes.
 ///
 /// # Panics
 /// If `nodes` or `share` is 0, or fewer than [`placed_bytes`] are left.
 pub(crate) fn nodes_in<T: Send + FromBytes>(
     nodes: usize,
+    receivers: Range<usize>,
     share: u32,
     placement: &mut Placement,
-    own: Range<usize>,
-) -> Vec<Node<T>> {
+    is_here: impl Fn(usize) -> bool,
+) -> Vec<Option<Node<T>>> {
     // SAFETY: a value that any bytes make contains no address.
-    let net = unsafe { Net::new(nodes, share, placement) };
-    own.map(|index| Node::new(&net, index as u32, share)).collect()
+    let net = unsafe { Net::new(nodes, receivers, share, placement) };
+    (0..nodes).map(|index| is_here(index).then(|| Node::new(&net, index as u32, share))).collect()
 }
 
 impl<T> Net<T> {
     /// # Safety
     /// If this places into a segment, a `T` contains no address.
-    unsafe fn new(nodes: usize, share: u32, placement: &mut Placement) -> Arc<Net<T>> {
+    unsafe fn new(nodes: usize, receivers: Range<usize>, share: u32, placement: &mut Placement) -> Arc<Net<T>> {
         assert!(nodes > 0 && share > 0, "a net needs at least one node and room for a message");
+        let senders = |index| if receivers.contains(&index) { nodes } else { 0 };
         // SAFETY: as the caller guarantees.
-        Arc::new(Net { rings: (0..nodes).map(|_| unsafe { Ring::new(nodes, share, placement) }).collect() })
+        let ring = |index| unsafe { Ring::new(senders(index), share, placement) };
+        Arc::new(Net { rings: (0..nodes).map(ring).collect() })
     }
 }
 

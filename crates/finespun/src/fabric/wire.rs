@@ -120,23 +120,26 @@ pub(crate) struct Way {
     kind: u32,
     /// This end.
     index: usize,
-    /// The ends in this process. All processes have as many.
-    own: Range<usize>,
+    /// The ends that share memory with this one.
+    near: Range<usize>,
+    /// The number of ends in each process.
+    each: usize,
 }
 
 impl Way {
-    pub(crate) fn new(outgoing: &Arc<Outgoing>, kind: u32, index: usize, own: Range<usize>) -> Way {
-        Way { outgoing: Arc::clone(outgoing), kind, index, own }
+    pub(crate) fn new(outgoing: &Arc<Outgoing>, kind: u32, index: usize, near: Range<usize>, each: usize) -> Way {
+        Way { outgoing: Arc::clone(outgoing), kind, index, near, each }
     }
 
-    /// Returns whether this end is in another process.
+    /// Returns whether an end shares no memory with this one.
+    #[inline]
     pub(crate) fn leads_to(&self, end: usize) -> bool {
-        !self.own.contains(&end)
+        !self.near.contains(&end)
     }
 
-    /// Sends a message to an end in another process. Returns false if too much waits.
+    /// Sends a message to such an end. Returns false if too much waits.
     pub(crate) fn send(&self, to: usize, bytes: &[u8]) -> bool {
-        self.outgoing.push_below(MOST, to / self.own.len(), self.kind, self.index, to, bytes)
+        self.outgoing.push_below(MOST, to / self.each, self.kind, self.index, to, bytes)
     }
 }
 
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn what_waits_travels_in_order() {
         let outgoing = Arc::new(Outgoing::new(3, None));
-        let way = Way::new(&outgoing, OF_WORKERS, 1, 0..2);
+        let way = Way::new(&outgoing, OF_WORKERS, 1, 0..2, 2);
         assert!(way.leads_to(4) && !way.leads_to(1));
         assert!(way.send(4, b"one") && way.send(5, b"") && way.send(3, b"other"));
         assert!(outgoing.take_loaded() && !outgoing.take_loaded());
@@ -211,7 +214,7 @@ mod tests {
     #[test]
     fn too_much_is_refused() {
         let outgoing = Arc::new(Outgoing::new(2, None));
-        let way = Way::new(&outgoing, OF_WORKERS, 0, 0..1);
+        let way = Way::new(&outgoing, OF_WORKERS, 0, 0..1, 1);
         let bytes = [0; 1000];
         let accepted = (0..1000).take_while(|_| way.send(1, &bytes)).count();
         assert_eq!(accepted, MOST.div_ceil(1016));

@@ -11,7 +11,7 @@ use crate::cancel::teams;
 #[cfg(all(feature = "processes", target_os = "linux"))]
 use crate::cluster::host;
 #[cfg(feature = "objects")]
-use crate::cluster::{self, Joined, Shape};
+use crate::cluster::{self, Joined, Near, Shape};
 #[cfg(feature = "objects")]
 use crate::fabric::wire::{LocalWire, Wire};
 #[cfg(feature = "objects")]
@@ -68,10 +68,12 @@ pub enum Fabric {
     /// The workers are threads of all processes that a launcher has started: `mpirun` of MPICH or Open MPI, or `srun`.
     /// [`Builder::workers`] is for each process. Without a launcher, as `Threads`.
     ///
-    /// Processes of one host share memory, by which a call with its answer takes less than a microsecond. Those on several
-    /// hosts need the feature `mpi`: then MPI carries all messages, 1.5 to 1.9 times as long for a call as for two messages
-    /// of MPI; messages that are sent while earlier ones are under way travel together. The variable `FINESPUN_MPI_SHM=off`
-    /// makes processes of one host do the same.
+    /// Processes of one host share memory, by which a call with its answer takes less than a microsecond. If there are
+    /// several hosts, which needs the feature `mpi`, MPI carries the messages between them, 1.5 to 1.9 times as long for a
+    /// call as for two messages of MPI; messages that are sent while earlier ones are under way travel together. The
+    /// processes of a host share memory if their ranks follow each other, as launchers number them by default. The variable
+    /// `FINESPUN_MPI_SHM=off` makes processes of one host behave as if each were on a host of its own, and
+    /// `FINESPUN_MPI_SHM=2` as if each two were.
     ///
     /// The program runs in the first process only. In the others, [`Builder::build`] does not return: there the process
     /// serves the runtimes that the first process builds, and ends with it. So everything before the first call of
@@ -148,7 +150,7 @@ pub struct Builder {
     #[cfg(feature = "objects")]
     processes: usize,
     #[cfg(feature = "objects")]
-    carried: bool,
+    per_host: usize,
 }
 
 /// What only a build with objects can have.
@@ -183,7 +185,7 @@ impl Default for Builder {
             #[cfg(feature = "objects")]
             processes: 1,
             #[cfg(feature = "objects")]
-            carried: false,
+            per_host: usize::MAX,
         }
     }
 }
@@ -286,10 +288,10 @@ impl Builder {
         self
     }
 
-    /// See [`TestSettings::carried`](crate::testing::TestSettings::carried).
+    /// See [`TestSettings::per_host`](crate::testing::TestSettings::per_host).
     #[cfg(feature = "objects")]
-    pub(crate) fn set_carried(mut self, carried: bool) -> Builder {
-        self.carried = carried;
+    pub(crate) fn set_per_host(mut self, processes: usize) -> Builder {
+        self.per_host = processes.max(1);
         self
     }
 
@@ -370,11 +372,11 @@ impl Builder {
             match host::serve(place, build, Runtime::counts, Runtime::frames_left).map_err(Error::Processes)? {}
         }
         let settings = postcard::to_allocvec(&self).map_err(|error| Error::Processes(error.to_string()))?;
-        let shape = Shape { processes: place.size, workers, rank: 0 };
-        host::meet(place).map_err(Error::Processes)?;
+        let near = host::meet(place).map_err(Error::Processes)?;
+        let shape = Shape { processes: place.size, workers, rank: 0, near };
         let bytes = shape.segment_bytes();
-        let memory = host::memory(bytes).map_err(|reason| Error::SharedMemory { bytes, reason })?;
-        let (remote, joined) = host::build(shape, settings, memory.as_ref()).map_err(Error::Processes)?;
+        let memory = host::memory(&shape).map_err(|reason| Error::SharedMemory { bytes, reason })?;
+        let (remote, joined) = host::build(shape, settings, memory).map_err(Error::Processes)?;
         let mut runtime = self.build_part(Some(joined), None)?;
         runtime.remote = Some(remote);
         Ok(runtime)
@@ -384,22 +386,21 @@ impl Builder {
     #[cfg(feature = "objects")]
     fn build_processes(mut self) -> Result<Runtime, Error> {
         let workers = *self.workers.get_or_insert(1);
-        let shape = Shape { processes: self.processes, workers, rank: 0 };
         #[cfg(feature = "simulation")]
         if let Fabric::Simulated(machine) = &self.fabric {
             let machine = machine.clone();
-            return self.build_simulated_processes(shape, &machine);
+            return self.build_simulated_processes(workers, &machine);
         }
-        let segment = || Arc::new(Segment::private(shape.segment_bytes()));
-        let shared = (!self.carried).then(segment);
+        let near = |rank| Near::of(rank, self.processes, self.per_host);
+        let several = near(0).processes < self.processes;
         let wires = LocalWire::ends(self.processes).into_iter().map(|wire| Box::new(wire) as Box<dyn Wire>);
-        let mut wires: BTreeMap<usize, _> = wires.enumerate().collect();
+        let mut wires: BTreeMap<usize, _> = wires.enumerate().filter(|_| several).collect();
+        let mut segments = BTreeMap::new();
         let mut part = |rank: usize| {
-            let shape = Shape { rank, ..shape };
-            let joined = match &shared {
-                Some(segment) => cluster::join(shape, segment, None, None),
-                None => cluster::join(shape, &segment(), wires.remove(&rank), None),
-            };
+            let shape = Shape { processes: self.processes, workers, rank, near: near(rank) };
+            let segment = || Arc::new(Segment::private(shape.segment_bytes()));
+            let segment = segments.entry(shape.near.first).or_insert_with(segment);
+            let joined = cluster::join(shape, segment, wires.remove(&rank), None);
             self.clone().build_part(Some(joined), None)
         };
         let others = (1..self.processes).map(&mut part).collect::<Result<Vec<_>, _>>()?;

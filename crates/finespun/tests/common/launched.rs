@@ -21,9 +21,9 @@ pub trait Launch {
     /// Has messages travel as bytes: between the launched processes, if there are several.
     fn encoded(self, encode: bool) -> Self;
 
-    /// Has several processes: the launched ones, if there are several. Otherwise all parts are in this process, and may
-    /// share no memory.
-    fn over(self, processes: usize, carried: bool) -> Self;
+    /// Has several processes: the launched ones, if there are several. Otherwise all parts are in this process, and each
+    /// `per_host` of them share memory.
+    fn over(self, processes: usize, per_host: usize) -> Self;
 }
 
 impl Launch for Builder {
@@ -31,8 +31,8 @@ impl Launch for Builder {
         if encode && launched() { over_launched(self) } else { self.encode(encode) }
     }
 
-    fn over(self, processes: usize, carried: bool) -> Builder {
-        if launched() { over_launched(self) } else { self.processes(processes).carried(carried) }
+    fn over(self, processes: usize, per_host: usize) -> Builder {
+        if launched() { over_launched(self) } else { self.processes(processes).per_host(per_host) }
     }
 }
 

@@ -41,12 +41,14 @@ pub const FABRICS: &[&str] = &[
     #[cfg(feature = "simulation")]
     "cluster",
 ];
-/// Fabrics for programs with objects: these, two processes of one host, or of two, and three of a simulated machine.
+/// Fabrics for programs with objects: these; two processes of one host, or of two; three processes, two of them on one host;
+/// and three processes of a simulated machine.
 #[cfg(feature = "objects")]
 const FABRICS_OF_NODES: &[&str] = &[
     "threads",
     "processes",
     "hosts",
+    "two hosts",
     #[cfg(feature = "simulation")]
     "cluster",
     #[cfg(feature = "simulation")]
@@ -63,8 +65,11 @@ fn fabrics_of_nodes() -> &'static [&'static str] {
 /// Sets the fabric.
 fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
     #[cfg(feature = "objects")]
-    if ["processes", "hosts", "launched"].contains(&fabric) {
-        return builder.over(2, fabric == "hosts");
+    match fabric {
+        "processes" | "launched" => return builder.over(2, 2),
+        "hosts" => return builder.over(2, 1),
+        "two hosts" => return builder.over(3, 2),
+        _ => {}
     }
     #[cfg(all(feature = "simulation", feature = "objects"))]
     if fabric == "simulated processes" {
@@ -112,6 +117,30 @@ pub fn on_any_nodes(test: impl Fn(&Runtime)) {
             format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}, {fabric}");
         assert_eq!(runtime.close(), 0, "frames left: {how}");
     }
+}
+
+/// Calls `test` with runtimes of these numbers of processes, of workers of each, and of nodes. Panics if a frame is left
+/// afterwards.
+#[cfg(feature = "objects")]
+pub fn over_shapes(shapes: &[(usize, usize, usize)], test: impl Fn(&Runtime) + Send + 'static) {
+    let shapes = shapes.to_vec();
+    within_a_minute(move || {
+        for (processes, workers, nodes) in shapes {
+            for (block, per_host) in [(0, processes), (0, 1), (1, processes), (3, 2), (5, processes), (5, 1)] {
+                if launched() && per_host != processes {
+                    // The launched processes are as they are.
+                    continue;
+                }
+                let runtime = Runtime::builder().over(processes, per_host).workers(workers).nodes(nodes);
+                let runtime = runtime.block_every(block).build().unwrap();
+                test(&runtime);
+                let how = format!(
+                    "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, {per_host} processes of a host"
+                );
+                assert_eq!(runtime.close(), 0, "frames left: {how}");
+            }
+        }
+    });
 }
 
 /// Runs `body` on its own thread and panics if it takes longer than a minute, so that a hang fails the test; ten minutes

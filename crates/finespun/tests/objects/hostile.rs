@@ -200,7 +200,7 @@ async fn send_it(far: Ref<Hop>, k: Continuation<u64>, bad: Bad, first: bool) {
 fn a_continuation_in_a_failed_message_is_dropped_unresolved() {
     for (workers, processes) in [(1, 1), (2, 1), (1, 2), (2, 2)] {
         let runtime = Runtime::builder().workers(workers).nodes(2);
-        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, false) };
+        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, processes) };
         let runtime = runtime.build().unwrap();
         for how in 0..4 {
             for first in [false, true] {
@@ -232,7 +232,7 @@ fn a_continuation_resolved_in_a_failed_message_is_resolved() {
     for processes in [1, 2] {
         // With more workers, the task may move to the object, and send no message.
         let runtime = Runtime::builder().workers(1).nodes(2);
-        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, false) };
+        let runtime = if processes == 1 { runtime.encoded(true) } else { runtime.over(processes, processes) };
         let runtime = runtime.build().unwrap();
         for how in [2, 3].repeat(20) {
             let ended = runtime.try_run(resolve_early(how));

@@ -170,7 +170,7 @@ fn holds(parent: Cont<()>, _it: Stays) {
 #[test]
 fn an_argument_of_a_closure_that_cannot_be_encoded_is_a_panic_that_says_so() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, 2).workers(1).nodes(2).build().unwrap();
         let all = || top_of(40, |ks| ks.for_each(|k| post(make_closure!(holds, k, Stays))));
         // Until another process has asked in time.
         let text = (0..1000).find_map(|_| runtime.try_run(all()).err()).expect("a refusal").to_string();
@@ -194,7 +194,7 @@ fn adds_shared(#[shared] amount: &AtomicU64, parent: Cont<u64>, n: u64) {
 #[test]
 fn closures_of_computations_with_a_shared_value_stay() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, 2).workers(1).nodes(2).build().unwrap();
         for _ in 0..20 {
             let all = top_of(100, |ks| ks.zip(0..).for_each(|(k, n)| post(make_closure!(adds_shared, k, n))));
             let sums: Vec<u64> = runtime.run(all.sharing(Arc::new(AtomicU64::new(5))));
@@ -336,7 +336,7 @@ fn spine(parent: Cont<u64>, n: u64) {
 #[test]
 fn the_only_closure_does_not_wander() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, 2).workers(1).nodes(2).build().unwrap();
         assert_eq!(runtime.run(top(|k| post(make_closure!(spine, k, 20_000)))), 7);
         let migrated = runtime.stats().tasks_migrated;
         assert!(migrated < 20, "{migrated} of 20000 closures have migrated");
@@ -357,7 +357,7 @@ fn looks(_it: Stays) {}
 #[test]
 fn a_value_that_cannot_be_sent_home_is_a_panic_that_says_so() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, 2).workers(1).nodes(2).build().unwrap();
         let all = || {
             top(|k| {
                 (0..40).for_each(|_| post(make_closure!(makes, make_closure!(looks, _)._it)));

@@ -8,10 +8,11 @@ mod closures;
 
 use std::collections::HashSet;
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Launch, Shared, launched, within_a_minute};
+use common::{Launch, Shared, over_shapes, within_a_minute};
 use finespun::RunError;
 use finespun::group::sync;
 use finespun::objects::suspend_with;
@@ -19,29 +20,15 @@ use finespun::prelude::*;
 use finespun::testing::*;
 use serde::{Deserialize, Serialize};
 
-/// Calls `test` with runtimes of several shapes. Panics if a frame is left afterwards, or if no task has migrated.
+/// Does the same as `over_shapes`. Panics if no task has migrated.
 fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
-    within_a_minute(move || {
-        let mut migrated = 0;
-        for (processes, workers, nodes) in [(2, 1, 2), (2, 2, 4), (3, 1, 2), (4, 2, 8)] {
-            for (block, carried) in [(0, false), (0, true), (1, false), (5, false), (5, true)] {
-                if launched() && carried {
-                    // The launched processes are as they are.
-                    continue;
-                }
-                let runtime =
-                    Runtime::builder().over(processes, carried).workers(workers).nodes(nodes).block_every(block);
-                let runtime = runtime.build().unwrap();
-                test(&runtime);
-                migrated += runtime.stats().tasks_migrated;
-                let how = format!(
-                    "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, carried: {carried}"
-                );
-                assert_eq!(runtime.close(), 0, "frames left: {how}");
-            }
-        }
-        assert!(migrated > 0, "no task has migrated");
+    let migrated = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&migrated);
+    over_shapes(&[(2, 1, 2), (2, 2, 4), (3, 1, 2), (4, 2, 8)], move |runtime| {
+        test(runtime);
+        counted.fetch_add(runtime.stats().tasks_migrated, Ordering::Relaxed);
     });
+    assert!(migrated.load(Ordering::Relaxed) > 0, "no task has migrated");
 }
 
 /// Keeps the worker busy, so that others find work to take.
@@ -200,7 +187,7 @@ async fn all_stay() {
 #[test]
 fn an_argument_that_cannot_be_encoded_is_a_panic_that_says_so() {
     within_a_minute(|| {
-        let runtime = Runtime::builder().over(2, false).workers(1).nodes(2).build().unwrap();
+        let runtime = Runtime::builder().over(2, 2).workers(1).nodes(2).build().unwrap();
         // Until another process has asked in time.
         let text = (0..1000).find_map(|_| runtime.try_run(all_stay()).err()).expect("a refusal").to_string();
         assert!(

@@ -1,10 +1,10 @@
 //! The first process: connects the others, and has them build, count and drop their parts.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 #[cfg(feature = "mpi")]
 use std::net::TcpListener;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,19 +12,16 @@ use std::sync::{Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
-use rustix::process::{Resource, getrlimit};
-
 use finespun_mpi::launcher::Launched;
 
 use super::stream::Stream;
 use super::{
-    ARRIVAL, Command, Counts, Reply, Secret, address, far, map, own_memory, own_user, read_from, wire, write_to,
+    ARRIVAL, Command, Counts, Reply, Secret, address, domain, far, make_memory, map, own_memory, own_user, path,
+    read_from, wire, write_to,
 };
 use crate::atomics::lock_std as lock;
 use crate::cancel::runs::ProcessDied;
-use crate::cluster::{Cluster, Joined, Shape, join};
-use crate::frame::budget;
+use crate::cluster::{Cluster, Joined, Near, Shape, join};
 use crate::message::identity;
 use crate::observe::Stats;
 
@@ -33,8 +30,8 @@ const GREETING: Duration = Duration::from_secs(5);
 
 /// The connections of the first process to the others, in their order.
 struct Others {
-    /// Whether the processes share no memory.
-    far: bool,
+    /// By process, the first one included: those that share memory with it.
+    near: Vec<Near>,
     streams: Vec<Stream>,
     replies: Vec<Receiver<Reply>>,
     next: u32,
@@ -124,7 +121,7 @@ fn listen(place: &Launched) -> Result<(Listener, Secret), String> {
 
 /// Waits until all others have connected.
 fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Others, String> {
-    let mut others: Vec<Option<(Stream, Receiver<Reply>)>> = (0..size).map(|_| None).collect();
+    let mut others: Vec<Option<Other>> = (0..size).map(|_| None).collect();
     let start = Instant::now();
     while let Some(missing) = others.iter().skip(1).position(Option::is_none) {
         if let Some(died) = DIED.get() {
@@ -141,17 +138,24 @@ fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Oth
             thread::sleep(Duration::from_millis(1));
             continue;
         };
-        let Some((rank, replies)) = greet(&stream, pid, secret, size)? else { continue };
+        let Some((rank, other)) = greet(stream, pid, secret, size)? else { continue };
         match others.get_mut(rank) {
-            Some(place @ None) => *place = Some((stream, replies)),
+            Some(place @ None) => *place = Some(other),
             _ => return Err(format!("two processes say that they are process {rank}")),
         }
     }
-    let (streams, replies): (_, Vec<_>) = others.into_iter().flatten().unzip();
-    let others = Others { far: secret != &Secret::default(), streams, replies, next: 0 };
-    for (at, reply) in others.replies().into_iter().enumerate() {
-        if !matches!(reply?, Reply::Executes { build } if build == identity::build()) {
-            let rank = at + 1;
+    let (mut domains, mut streams, mut replies) = (vec![domain(0)?], Vec::new(), Vec::new());
+    for other in others.into_iter().flatten() {
+        domains.push(other.domain);
+        streams.push(other.stream);
+        replies.push(other.replies);
+    }
+    // Over a socket of this host, all share memory.
+    let all = || vec![Near { first: 0, processes: size }; size];
+    let near = if matches!(listener, Listener::Unix(_)) { all() } else { near(&domains) };
+    let others = Others { near, streams, replies, next: 0 };
+    for rank in 1..size {
+        if !matches!(others.reply(rank)?, Reply::Executes { build } if build == identity::build()) {
             return Err(format!(
                 "processes 0 and {rank} execute different builds of the program: start the same file in all"
             ));
@@ -160,17 +164,32 @@ fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Oth
     Ok(others)
 }
 
-/// Returns the rank of a process that has connected, and its replies; `None` if it does not know the secret.
-fn greet(
-    stream: &Stream,
-    pid: Option<u32>,
-    secret: &Secret,
-    size: usize,
-) -> Result<Option<(usize, Receiver<Reply>)>, String> {
+/// What the first process has of another one.
+struct Other {
+    domain: String,
+    stream: Stream,
+    replies: Receiver<Reply>,
+}
+
+/// Returns by process the near ones, from what each calls its [`domain`].
+fn near(domains: &[String]) -> Vec<Near> {
+    let hosts = domains.chunk_by(|one, other| one == other);
+    let near = hosts.scan(0, |next, host| {
+        let near = Near { first: *next, processes: host.len() };
+        *next += host.len();
+        Some(std::iter::repeat_n(near, host.len()))
+    });
+    near.flatten().collect()
+}
+
+/// Returns the rank of a process that has connected, and what this one has of it; `None` if it does not know the secret.
+fn greet(stream: Stream, pid: Option<u32>, secret: &Secret, size: usize) -> Result<Option<(usize, Other)>, String> {
     let failed = |error: io::Error| format!("this process cannot listen to the others: {error}");
     stream.wait(Some(if pid.is_some() { ARRIVAL } else { GREETING })).map_err(failed)?;
-    let (rank, pid) = match (read_from(stream), pid) {
-        (Ok(Reply::Arrived { rank: rank @ 1.., pid, secret: said }), _) if said == *secret => (rank, pid),
+    let (rank, pid, domain) = match (read_from(&stream), pid) {
+        (Ok(Reply::Arrived { rank: rank @ 1.., pid, secret: said, domain }), _) if said == *secret => {
+            (rank, pid, domain)
+        }
         // Any program of the network may connect.
         (_, None) => return Ok(None),
         (Err(error), Some(pid)) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -183,11 +202,11 @@ fn greet(
     stream.wait(None).map_err(failed)?;
     // Ended like the others if it is refused.
     lock(&ENDS).push(stream.try_clone().map_err(failed)?);
-    let (stream, (sender, replies)) = (stream.try_clone().map_err(failed)?, channel());
+    let (heard, (sender, replies)) = (stream.try_clone().map_err(failed)?, channel());
     let process = ProcessDied { rank, processes: size, pid };
-    let hear = move || pass_on(process, &stream, &sender);
+    let hear = move || pass_on(process, &heard, &sender);
     thread::Builder::new().name(format!("finespun-process-{rank}")).spawn(hear).map_err(failed)?;
-    Ok(Some((rank, replies)))
+    Ok(Some((rank, Other { domain, stream, replies })))
 }
 
 /// Passes on the replies of a process, until it dies.
@@ -230,39 +249,24 @@ fn own_process() -> bool {
     LEADER.get().is_some_and(|process| *process == std::process::id())
 }
 
-/// In the first process: waits until all others have connected, the first time.
+/// In the first process: waits until all others have connected, the first time. Returns those near it.
 ///
 /// # Errors
 /// If a process does not arrive, or has died.
-pub(crate) fn meet(place: &Launched) -> Result<(), String> {
-    OTHERS.get_or_init(|| lead(place)).as_ref().map(|_| ()).map_err(String::clone)?;
+pub(crate) fn meet(place: &Launched) -> Result<Near, String> {
+    let others = OTHERS.get_or_init(|| lead(place)).as_ref().map_err(String::clone)?;
     if !own_process() {
         return Err("this process is a fork of the first process: build the runtime there".to_owned());
     }
-    Ok(())
+    Ok(lock(others).near[0])
 }
 
-/// Makes memory that the processes can share, if they do. The others have been [met](meet).
+/// Makes the memory of a runtime that the processes near the first one share with it, if there are any.
 ///
 /// # Errors
 /// The reason, if there is too little.
-pub(crate) fn memory(bytes: usize) -> Result<Option<File>, String> {
-    if others().is_some_and(|others| lock(others).far) {
-        return Ok(None);
-    }
-    // The system could end processes instead of refusing.
-    let most = budget::share();
-    if bytes > most {
-        return Err(format!("half of the memory that this process may use is {most} bytes"));
-    }
-    // Beyond this limit, the system would send a signal.
-    if let Some(most) = getrlimit(Resource::Fsize).current.filter(|&most| (most as usize) < bytes) {
-        return Err(format!("the limit of files (`ulimit -f`) is {most} bytes"));
-    }
-    let refused = |error: rustix::io::Errno| format!("the system refuses them ({error})");
-    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(refused)?);
-    fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(refused)?;
-    Ok(Some(memory))
+pub(crate) fn memory(shape: &Shape) -> Result<Option<File>, String> {
+    (shape.near.processes > 1).then(|| make_memory(shape.segment_bytes())).transpose()
 }
 
 /// In the first process: builds the parts of a runtime in all others, and joins it. The others have been
@@ -270,29 +274,47 @@ pub(crate) fn memory(bytes: usize) -> Result<Option<File>, String> {
 ///
 /// # Errors
 /// If a process has died or cannot build its part.
-pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: Option<&File>) -> Result<(Remote, Joined), String> {
+pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: Option<File>) -> Result<(Remote, Joined), String> {
     let Some(others) = others() else { unreachable!("the processes have met") };
-    let mut others = lock(others);
     let Shape { processes: size, workers, .. } = shape;
     let bytes = shape.segment_bytes();
-    let segment = memory.map_or_else(|| own_memory(bytes), |memory| map(memory, bytes))?;
-    let runtime = others.next;
-    others.next += 1;
-    let path = memory.map(|memory| format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd()));
-    let command = Command::Build { runtime, settings, shape: (size, workers), memory: path, bytes };
-    let replies = others.ask(&command).into_iter().collect::<Result<Vec<_>, _>>()?;
-    drop(others);
+    let segment = memory.as_ref().map_or_else(|| own_memory(bytes), |memory| map(memory, bytes))?;
     // Dropped on an error, it drops the parts that have been built.
     let counts = Counts { workers: vec![Stats::default(); workers], choices: Vec::new() };
-    let remote = Remote { runtime, ended: false, counts: Mutex::new(vec![counts; size - 1]) };
-    for (at, reply) in replies.into_iter().enumerate() {
-        match reply {
-            Reply::Built(Ok(())) => {}
-            Reply::Built(Err(error)) => return Err(format!("process {}: {error}", at + 1)),
-            _ => return Err(format!("process {} gives a wrong answer", at + 1)),
+    let mut remote = Remote { runtime: 0, ended: false, counts: Mutex::new(vec![counts; size - 1]) };
+    let mut others = lock(others);
+    let runtime = others.next;
+    others.next += 1;
+    remote.runtime = runtime;
+    let shape_of = |rank: usize, near: &[Near]| Shape { rank, near: near[rank], ..shape };
+    let near = others.near.clone();
+    // By the first process of each host: where the memory is.
+    let mut paths: BTreeMap<usize, String> = memory.iter().map(|memory| (0, path(memory))).collect();
+    let makes = |rank: usize| near[rank].first == rank && near[rank].processes > 1;
+    let make = |rank| Command::Memory { runtime, bytes: shape_of(rank, &near).segment_bytes() };
+    for (rank, reply) in others.ask(|rank| makes(rank).then(|| make(rank))) {
+        match reply? {
+            Reply::Memory(Ok(path)) => drop(paths.insert(rank, path)),
+            Reply::Memory(Err(error)) => {
+                return Err(format!("process {rank} has no memory to share with others of its host: {error}"));
+            }
+            _ => return Err(format!("process {rank} gives a wrong answer")),
         }
     }
-    let joined = join(shape, &segment, wire(runtime, memory.is_none()), None);
+    let build = |rank: usize| {
+        let memory = paths.get(&near[rank].first).cloned();
+        Command::Build { runtime, settings: settings.clone(), shape: (size, workers), near: near[rank], memory }
+    };
+    let replies = others.ask(|rank| Some(build(rank)));
+    drop(others);
+    for (rank, reply) in replies {
+        match reply? {
+            Reply::Built(Ok(())) => {}
+            Reply::Built(Err(error)) => return Err(format!("process {rank}: {error}")),
+            _ => return Err(format!("process {rank} gives a wrong answer")),
+        }
+    }
+    let joined = join(shape, &segment, wire(runtime, &shape), None);
     let mut parts = lock(&PARTS);
     parts.retain(|part| part.strong_count() > 0);
     parts.push(joined.0.me.clone());
@@ -309,18 +331,20 @@ fn others() -> Option<&'static Mutex<Others>> {
 }
 
 impl Others {
-    /// Sends a command to all, and returns their replies, or errors for the processes that have died.
-    fn ask(&mut self, command: &Command) -> Vec<Result<Reply, String>> {
-        // A command that cannot be sent has no reply.
-        self.streams.iter().for_each(|stream| drop(write_to(stream, command)));
-        self.replies()
+    /// Sends commands by process, and returns the replies, or errors for the processes that have died.
+    fn ask(&mut self, command: impl Fn(usize) -> Option<Command>) -> Vec<(usize, Result<Reply, String>)> {
+        let ask = |(at, stream)| {
+            // A command that cannot be sent has no reply.
+            command(at + 1).map(|command| drop(write_to(stream, &command))).map(|()| at + 1)
+        };
+        let asked: Vec<_> = self.streams.iter().enumerate().filter_map(ask).collect();
+        asked.into_iter().map(|rank| (rank, self.reply(rank))).collect()
     }
 
-    /// Receives a reply of each process.
-    fn replies(&self) -> Vec<Result<Reply, String>> {
-        let died =
-            |at: usize| DIED.get().map_or_else(|| format!("process {} has died", at + 1), ProcessDied::to_string);
-        self.replies.iter().enumerate().map(|(at, replies)| replies.recv().map_err(|_| died(at))).collect()
+    /// Receives the next reply of a process.
+    fn reply(&self, rank: usize) -> Result<Reply, String> {
+        let died = || DIED.get().map_or_else(|| format!("process {rank} has died"), ProcessDied::to_string);
+        self.replies[rank - 1].recv().map_err(|_| died())
     }
 }
 
@@ -330,8 +354,8 @@ impl Remote {
         let Some(others) = others() else { return lock(&self.counts).clone() };
         // Locked together, so that no older answer replaces a later one.
         let mut known = lock(&self.counts);
-        let replies = lock(others).ask(&Command::Count { runtime: self.runtime });
-        for (known, reply) in known.iter_mut().zip(replies) {
+        let replies = lock(others).ask(|_| Some(Command::Count { runtime: self.runtime }));
+        for (known, (_, reply)) in known.iter_mut().zip(replies) {
             if let Ok(Reply::Counted(counts)) = reply {
                 *known = counts;
             }
@@ -349,8 +373,8 @@ impl Remote {
             return 0;
         }
         let Some(others) = others() else { return 0 };
-        let replies = lock(others).ask(&Command::Drop { runtime: self.runtime });
-        replies.into_iter().map(|reply| if let Ok(Reply::Dropped(left)) = reply { left } else { 0 }).sum()
+        let replies = lock(others).ask(|_| Some(Command::Drop { runtime: self.runtime }));
+        replies.into_iter().map(|(_, reply)| if let Ok(Reply::Dropped(left)) = reply { left } else { 0 }).sum()
     }
 }
 

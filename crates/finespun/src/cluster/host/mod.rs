@@ -1,9 +1,10 @@
 //! The processes that a launcher has started, and what they do for each runtime of the first process.
 //!
-//! The first process ([`lead`]) listens on a socket in the abstract name space, so that no file is left behind, or, if they
-//! share no memory, in the network (`far`); the others connect to it, each for its life. When the first process builds a runtime, it makes the memory that the processes
-//! share, and has the others build their parts with the same settings; when it drops the runtime, they drop theirs; when
-//! it ends, they end. The other processes do nothing else ([`serve`]).
+//! The first process ([`lead`]) listens on a socket in the abstract name space, so that no file is left behind, or, if some
+//! share no memory with it, in the network (`far`); the others connect to it, each for its life. When the first process
+//! builds a runtime, the first one of each host makes the memory that the processes of the host share, and all build their
+//! parts with the same settings; when the first process drops the runtime, the others drop their parts; when it ends, they
+//! end. The other processes do nothing else ([`serve`]).
 //!
 //! A process whose connection ends without a word has died. If it was the first one, the others end. Otherwise the first
 //! process ends its runs with an error, and the other processes at once.
@@ -14,8 +15,9 @@ mod lead;
 mod serve;
 mod stream;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::process::exit;
@@ -24,12 +26,16 @@ use std::time::Duration;
 
 use finespun_mpi::launcher::{Launched, job, launched, on_this_host};
 use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
+use rustix::process::{Resource, getrlimit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::cancel::runs::ProcessDied;
+use crate::cluster::{Near, Shape};
 use crate::fabric::placed::Segment;
 use crate::fabric::wire::Wire;
+use crate::frame::budget;
 use crate::observe::{CacheChoice, Stats};
 pub(crate) use lead::{Remote, build, meet, memory};
 pub(crate) use serve::serve;
@@ -47,8 +53,10 @@ type Secret = [u8; 16];
 /// From the first process to the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
-    /// Build a part of a runtime with these settings, over a memory of the first process. With none, each process has memory of its own.
-    Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), memory: Option<String>, bytes: usize },
+    /// Make this much memory, which the near processes share.
+    Memory { runtime: u32, bytes: usize },
+    /// Build a part of a runtime with these settings, over this memory. With none, the process has memory of its own.
+    Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), near: Near, memory: Option<String> },
     /// Tell the counters of the part of a runtime.
     Count { runtime: u32 },
     /// Drop the part of a runtime.
@@ -64,11 +72,15 @@ enum Reply {
         rank: usize,
         pid: u32,
         secret: Secret,
+        /// See [`domain`].
+        domain: String,
     },
     /// The number of the program's build, which takes some time to find.
     Executes {
         build: u32,
     },
+    /// The path of the memory, which cannot be made otherwise.
+    Memory(Result<String, String>),
     /// The part is built, or cannot be.
     Built(Result<(), String>),
     Counted(Counts),
@@ -102,29 +114,74 @@ pub(crate) fn place() -> Result<Option<Launched>, String> {
     Ok(Some(place))
 }
 
-/// Returns whether processes share no memory: they are on several hosts, or the user says so.
+/// Returns whether some processes share no memory: they are on several hosts, or the user says so.
 ///
 /// # Errors
 /// If the user says something else.
 fn far(place: &Launched) -> Result<bool, String> {
+    Ok(per_host()? < place.size || on_this_host().is_some_and(|here| here != place.size))
+}
+
+/// Returns how many processes of one host share memory: the first so many, the next, and so on.
+fn per_host() -> Result<usize, String> {
     const SHARE: &str = "FINESPUN_MPI_SHM";
-    match std::env::var(SHARE).as_deref() {
-        Ok("off") => Ok(true),
-        Ok("on") | Err(_) => Ok(on_this_host().is_some_and(|here| here != place.size)),
-        Ok(other) => Err(format!(
-            "{SHARE}={other} is neither on nor off: whether processes of one host share memory (default: on)"
+    let text = std::env::var(SHARE).unwrap_or_else(|_| "on".to_owned());
+    match (text.as_str(), text.parse()) {
+        ("on", _) => Ok(usize::MAX),
+        ("off", _) => Ok(1),
+        (_, Ok(number @ 1..)) => Ok(number),
+        _ => Err(format!(
+            "{SHARE}={text}: whether processes of one host share memory is on (the default) or off, or how many of them do, \
+             from 1"
         )),
     }
 }
 
-/// Returns the wire of a runtime whose processes share no memory.
-fn wire(runtime: u32, far: bool) -> Option<Box<dyn Wire>> {
+/// Returns a text that those processes have in common that can share memory: of one host, one name space of processes, and
+/// one user.
+fn domain(rank: usize) -> Result<String, String> {
+    let host = || {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let space = fs::read_link("/proc/self/ns/pid").ok()?;
+        Some(format!("{} {} {}", boot.trim(), space.display(), rustix::process::getuid().as_raw()))
+    };
+    let host = host().unwrap_or_else(|| format!("process {rank}"));
+    Ok(format!("{host} {}", rank / per_host()?))
+}
+
+/// Returns the wire of a runtime, if its processes are not all near.
+fn wire(runtime: u32, shape: &Shape) -> Option<Box<dyn Wire>> {
     #[cfg(feature = "mpi")]
-    if far {
+    if shape.near.processes < shape.processes {
         return far::wire(runtime);
     }
-    let _ = (runtime, far);
+    let _ = (runtime, shape);
     None
+}
+
+/// Makes memory that processes can share.
+///
+/// # Errors
+/// The reason, if there is too little.
+fn make_memory(bytes: usize) -> Result<File, String> {
+    // The system could end processes instead of refusing.
+    let most = budget::share();
+    if bytes > most {
+        return Err(format!("half of the memory that this process may use is {most} bytes"));
+    }
+    // Beyond this limit, the system would send a signal.
+    if let Some(most) = getrlimit(Resource::Fsize).current.filter(|&most| (most as usize) < bytes) {
+        return Err(format!("the limit of files (`ulimit -f`) is {most} bytes"));
+    }
+    let refused = |error: rustix::io::Errno| format!("the system refuses them ({error})");
+    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(refused)?);
+    fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(refused)?;
+    Ok(memory)
+}
+
+/// Returns the path by which the near processes find the memory while this process has it.
+fn path(memory: &File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), memory.as_raw_fd())
 }
 
 /// Ends this process, in order if no other has died.

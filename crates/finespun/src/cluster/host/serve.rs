@@ -16,8 +16,8 @@ use finespun_mpi::launcher::Launched;
 
 use super::stream::Stream;
 use super::{
-    ARRIVAL, Command, Counts, Reply, Secret, address, end_process, far, map, own_memory, own_user, read_from, wire,
-    write_to,
+    ARRIVAL, Command, Counts, Reply, Secret, address, domain, end_process, far, make_memory, map, own_memory, own_user,
+    path, read_from, wire, write_to,
 };
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Joined, Shape, join};
@@ -50,23 +50,32 @@ pub(crate) fn serve<R>(
     let rank = place.rank;
     let first = ProcessDied { rank: 0, processes: place.size, pid };
     let (sender, commands) = channel();
-    write_to(&stream, &Reply::Arrived { rank, pid: std::process::id(), secret }).map_err(|_| first.to_string())?;
+    write_to(&stream, &Reply::Arrived { rank, pid: std::process::id(), secret, domain: domain(rank)? })
+        .map_err(|_| first.to_string())?;
     let reader = stream.try_clone().map_err(failed)?;
     let read = move || read_commands(&reader, rank, first, &sender);
     thread::Builder::new().name("finespun-first".to_owned()).spawn(read).map_err(failed)?;
-    let mut parts = HashMap::new();
+    let (mut parts, mut memories) = (HashMap::new(), HashMap::new());
     // If a reply cannot be sent, the first process has died, and the thread that reads ends this one.
     drop(write_to(&stream, &Reply::Executes { build: identity::build() }));
     loop {
         let reply = match commands.recv() {
             Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
-            Ok(Command::Drop { runtime }) => Reply::Dropped(parts.remove(&runtime).map_or(0, &end)),
-            Ok(Command::Build { runtime, settings, shape: (processes, workers), memory, bytes }) => {
-                let wire = wire(runtime, memory.is_none());
+            Ok(Command::Drop { runtime }) => {
+                memories.remove(&runtime);
+                Reply::Dropped(parts.remove(&runtime).map_or(0, &end))
+            }
+            Ok(Command::Memory { runtime, bytes }) => {
+                let made = make_memory(bytes).map(|memory| (path(&memory), memories.insert(runtime, memory)));
+                Reply::Memory(made.map(|(path, _)| path))
+            }
+            Ok(Command::Build { runtime, settings, shape: (processes, workers), near, memory }) => {
+                let shape = Shape { processes, workers, rank, near };
+                let bytes = shape.segment_bytes();
                 let segment = memory.map_or_else(|| own_memory(bytes), |path| open(&path, bytes));
                 let built = segment.and_then(|segment| {
-                    let shape = Shape { processes, workers, rank };
-                    parts.insert(runtime, build(&settings, join(shape, &segment, wire, None))?);
+                    let joined = join(shape, &segment, wire(runtime, &shape), None);
+                    parts.insert(runtime, build(&settings, joined)?);
                     Ok(())
                 });
                 Reply::Built(built)
@@ -81,10 +90,11 @@ pub(crate) fn serve<R>(
     }
 }
 
-/// Maps the memory of the first process.
+/// Maps the memory of the near processes.
 fn open(path: &str, bytes: usize) -> Result<Arc<Segment>, String> {
     let file = OpenOptions::new().read(true).write(true).open(path);
-    map(&file.map_err(|error| format!("the memory of process 0 cannot be opened: {error}"))?, bytes)
+    let refused = |error| format!("the memory of another process ({path}) cannot be opened: {error}");
+    map(&file.map_err(refused)?, bytes)
 }
 
 /// Connects to the first process. Returns its id, too, and what it wants to hear.

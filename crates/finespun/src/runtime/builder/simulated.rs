@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use super::{Builder, Error, Runtime, TICKER_STACK};
-use crate::cluster::{self, Shape};
+use crate::cluster::{self, Near, Shape};
 use crate::fabric::placed::Segment;
 use crate::fabric::simulated::wire::SimulatedWire;
 use crate::process::start_thread;
@@ -16,16 +16,17 @@ use crate::sim::{Machine, Simulator};
 impl Builder {
     /// Builds the teams of several processes on one simulated machine. A processor has one worker, and each process one more
     /// for its carrier.
-    pub(super) fn build_simulated_processes(self, shape: Shape, machine: &Machine) -> Result<Runtime, Error> {
-        if shape.workers != 1 {
-            return Err(Error::Workers { workers: shape.workers, most: 1 });
+    pub(super) fn build_simulated_processes(self, workers: usize, machine: &Machine) -> Result<Runtime, Error> {
+        if workers != 1 {
+            return Err(Error::Workers { workers, most: 1 });
         }
         assert!(machine.dying_node().is_none(), "a simulated machine with a dying node has one process");
-        let nodes = self.nodes.unwrap_or(shape.processes);
-        let engine = Arc::new(Engine::new(machine, shape.processes, shape.processes, nodes));
+        let processes = self.processes;
+        let nodes = self.nodes.unwrap_or(processes);
+        let engine = Arc::new(Engine::new(machine, processes, processes, nodes));
         let (mut clusters, mut parts) = (Vec::new(), Vec::new());
-        for (rank, wire) in SimulatedWire::ends(shape.processes, shape.all(), &engine).into_iter().enumerate() {
-            let shape = Shape { rank, ..shape };
+        for (rank, wire) in SimulatedWire::ends(processes, processes, &engine).into_iter().enumerate() {
+            let shape = Shape { processes, workers, rank, near: Near::of(rank, processes, 1) };
             let segment = Arc::new(Segment::private(shape.segment_bytes()));
             let machine: Arc<dyn Simulator> = Arc::<Engine>::clone(&engine);
             let joined = cluster::join(shape, &segment, Some(Box::new(wire)), Some(machine));
@@ -33,7 +34,7 @@ impl Builder {
             parts.push(self.clone().build_part(Some(joined), Some(Arc::clone(&engine)))?);
         }
         // After the parts, which check the settings.
-        let stacks = self.stacks(2 * shape.processes)?;
+        let stacks = self.stacks(2 * processes)?;
         let mut ends = Vec::new();
         for part in &mut parts {
             // Stands for the worker's thread.
