@@ -15,7 +15,7 @@
 //! panicked. At home the closure counts as active until then, and until the values that it has sent have arrived.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
@@ -220,8 +220,40 @@ impl<Th: Thread> Work for Moved<Th> {
     }
 }
 
-/// The computations of closures that have arrived, by the closures' names, with their numbers.
-static ARRIVED: ProcessMutex<Option<HashMap<u64, (&'static Computation, u64)>>> = ProcessMutex::new(None);
+static NAMED: ProcessMutex<Option<Named>> = ProcessMutex::new(None);
+
+/// The closures of other processes, by their names.
+#[derive(Default)]
+struct Named {
+    /// The computations of those that have arrived, with the computations' numbers.
+    arrived: HashMap<u64, Numbered>,
+    /// What the latest [`Stop`]s named that found no computation: its closure has not arrived, or the computation is over.
+    early: VecDeque<u64>,
+}
+
+type Numbered = (&'static Computation, u64);
+
+impl Named {
+    /// The most names in `early`. If more stops overtake their closures, a computation runs to its end in vain.
+    const EARLY: usize = 1024;
+
+    /// Notes the computation of a closure. Returns whether it has been stopped.
+    fn arrive(&mut self, name: u64, computation: Numbered) -> bool {
+        self.arrived.insert(name, computation);
+        let stopped = self.early.iter().position(|early| *early == name);
+        stopped.is_some_and(|at| self.early.remove(at).is_some())
+    }
+
+    /// Returns the computation to abandon, unless its closure is still to arrive.
+    fn stop(&mut self, name: u64) -> Option<Numbered> {
+        let arrived = self.arrived.get(&name).copied();
+        if arrived.is_none() {
+            self.early.truncate(Self::EARLY - 1);
+            self.early.push_front(name);
+        }
+        arrived
+    }
+}
 
 /// The continuations of another process that the computation of a closure still has to resolve. The computation owns this:
 /// when it is over, it drops the continuations that a program keeps.
@@ -236,8 +268,8 @@ type List = Mutex<Vec<Option<Box<dyn Any + Send>>>>;
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some(arrived) = &mut *ARRIVED.lock() {
-            arrived.remove(&self.name);
+        if let Some(named) = &mut *NAMED.lock() {
+            named.arrived.remove(&self.name);
         }
     }
 }
@@ -260,7 +292,9 @@ impl<Th: Thread> FirstClosures for First<Th> {
 
     fn begin(self, ends: Conts<()>) {
         let Some(computation) = try_cx().and_then(Cx::computation) else { unreachable!("a computation begins") };
-        ARRIVED.lock().get_or_insert_default().insert(self.name, (computation, computation.number()));
+        if NAMED.lock().get_or_insert_default().arrive(self.name, (computation, computation.number())) {
+            computation.abandon();
+        }
         let imports = Imports { ends, list: self.list, computation, number: computation.number() };
         // Posted, so that other workers may take it.
         let arguments = (Given(self.fixed), Given(self.tail), Given(imports));
@@ -374,8 +408,8 @@ impl Drop for End {
     }
 }
 
-/// The message that abandons the computation of a closure with this name that has migrated. It is a hint, sent once: if it
-/// overtakes the closure, which another worker has sent, the computation runs to its end.
+/// The message that abandons the computation of a closure with this name that has migrated. It may overtake the closure,
+/// which another worker has sent.
 struct Stop(u64);
 
 /// Abandons what has migrated.
@@ -392,7 +426,7 @@ impl Handler for Stop {
 
     fn handle(self, cx: Cx) {
         let _left = cx.leave_tasks();
-        let arrived = ARRIVED.lock().as_ref().and_then(|arrived| arrived.get(&self.0).copied());
+        let arrived = NAMED.lock().get_or_insert_default().stop(self.0);
         if let Some((computation, number)) = arrived {
             computation.abandon_if(cx, number);
         }
@@ -407,5 +441,22 @@ impl Handler for Stop {
         if let (Some(name), Some(cx)) = (from.bytes(), cx) {
             Stop(u64::from_le_bytes(name)).handle(cx);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_may_overtake_its_closure() {
+        let computation = || -> Numbered { (Computation::begin(1, None), 0) };
+        let mut named = Named::default();
+        assert!(!named.arrive(1, computation()) && named.stop(1).is_some());
+        assert!(named.stop(2).is_none());
+        assert!(named.arrive(2, computation()) && !named.arrive(2, computation()));
+        (10..10_000).for_each(|name| drop(named.stop(name)));
+        assert_eq!(named.early.len(), Named::EARLY);
+        assert!(named.arrive(9_999, computation()) && !named.arrive(10, computation()));
     }
 }
