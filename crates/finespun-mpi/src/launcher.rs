@@ -81,12 +81,30 @@ pub fn job() -> Option<String> {
 
 /// Returns the number of processes that the launcher has started on this host, if it says so.
 pub fn on_this_host() -> Option<usize> {
-    let variable = match launched()?.by {
-        Launcher::Told | Launcher::Slurm => return None,
+    on_this_host_by(|name| std::env::var(name).ok())
+}
+
+fn on_this_host_by(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let name = match launched_by(&variable)?.by {
+        Launcher::Told => return None,
+        Launcher::Slurm => {
+            let host = variable("SLURM_NODEID")?.parse().ok()?;
+            return of_list(&variable("SLURM_STEP_TASKS_PER_NODE")?, host);
+        }
         Launcher::OpenMpi => "OMPI_COMM_WORLD_LOCAL_SIZE",
         Launcher::Hydra => "MPI_LOCALNRANKS",
     };
-    std::env::var(variable).ok()?.parse().ok()
+    variable(name)?.parse().ok()
+}
+
+/// Returns an element of a list of Slurm: `3,2(x4)` has five.
+fn of_list(list: &str, at: usize) -> Option<usize> {
+    let mut end = 0;
+    list.split(',').find_map(|run| {
+        let (number, times) = run.split_once("(x").unwrap_or((run, "1"));
+        end += times.trim_end_matches(')').parse::<usize>().ok()?;
+        if at < end { number.parse().ok() } else { None }
+    })
 }
 
 /// Returns the nearest ancestor that was started without a variable: the launcher's helper, above any script.
@@ -128,6 +146,25 @@ mod tests {
         assert_eq!(with(&told), launched(Launcher::Told, 1, 3));
         // In the script of a job, outside a step.
         assert_eq!(with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), None);
+    }
+
+    #[test]
+    fn a_process_learns_how_many_are_on_its_host() {
+        let here = |variables: &[(&str, &str)]| {
+            on_this_host_by(|name| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(here(&[("PMI_RANK", "0"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")]), Some(2));
+        let slurm = |list, host| {
+            let step = [("SLURM_PROCID", "1"), ("SLURM_STEP_NUM_TASKS", "11")];
+            here(&[step[0], step[1], ("SLURM_STEP_TASKS_PER_NODE", list), ("SLURM_NODEID", host)])
+        };
+        assert_eq!(slurm("3,2(x4)", "0"), Some(3));
+        assert_eq!(slurm("3,2(x4)", "4"), Some(2));
+        assert_eq!(slurm("3,2(x4)", "5"), None);
+        assert_eq!(slurm("11", "0"), Some(11));
+        assert_eq!(slurm("", "0"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Asking running workers of other processes for frames: by the beginnings of their states, which all processes see.
+//! Asking running workers of other processes for frames: by the beginnings of their states, which near processes see.
 
 use std::ops::Range;
 
@@ -55,10 +55,14 @@ impl Places {
             }
             let _answered = !front.take_back(worker);
         }
-        let (begin, near_first) = ((random / PATIENCE) as usize, !(random >> 32).is_multiple_of(FAR));
-        let from = |first: usize, workers: usize| (0..workers).map(move |at| first + (begin + at) % workers);
-        let near = from(self.first, if near_first { self.near.len() } else { 0 });
-        let mut victims = near.chain(from(0, self.workers)).filter(|victim| !own.contains(victim));
+        // Each with the same probability among the near ones or among all: numbers of workers without the own ones.
+        let begin = (random / PATIENCE) as usize;
+        let from = |first: usize, others: usize| (0..others).map(move |at| first + (begin + at) % others);
+        // Not if a request has been taken back: it went to a near one, probably.
+        let near_first = asked.is_none() && !(random >> 32).is_multiple_of(FAR);
+        let near = from(self.first, if near_first { self.near.len() - own.len() } else { 0 });
+        let victims = near.chain(from(0, self.workers - own.len()));
+        let mut victims = victims.map(|other| if other < own.start { other } else { other + own.len() });
         victims.find(|&victim| self.of(victim).front().ask(worker)).map(|victim| victim as u32)
     }
 }

@@ -1,4 +1,4 @@
-//! The bells of all workers of a runtime, in memory that its processes share.
+//! The bells of all workers of a runtime, in memory that the processes of a host share.
 //!
 //! ```text
 //!   worker:   1 asleep = true    fence    2 looks for messages    3 waits while rung == 0
@@ -20,6 +20,9 @@
 //!   lookout:  1 lookout = itself    fence    2 loads asleep of the others    3 waits while rung == 0
 //!   waker:    4 asleep = false      fence    5 takes lookout                 6 rung |= RUNG, wakes the lookout
 //! ```
+//!
+//! For workers on other hosts, each process has copies of its own, of which only `asleep` is used: the carrier is then the
+//! waker (4) of this process's lookout.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,14 +45,21 @@ struct Bell {
     rung: AtomicU32,
 }
 
-/// The worker of one process that is on the lookout while all workers of the runtime sleep, plus one, or zero.
+/// The worker of one process that is on the lookout while no worker of another process is awake, plus one, or zero.
 #[repr(align(128))]
 struct Lookout(AtomicU32);
 
 /// The bells of all workers.
 pub(super) struct Bells {
-    bells: Placed<Bell>,
+    workers: usize,
+    /// Of the workers whose processes share memory with this one, from `first` on.
+    near: Placed<Bell>,
+    first: usize,
+    /// This process's own copies for all others, by their numbers.
+    far: Placed<Bell>,
+    /// Of the processes that share memory, from `first_process` on.
     lookouts: Placed<Lookout>,
+    first_process: usize,
     simulated: Option<Simulated>,
 }
 
@@ -59,51 +69,65 @@ pub(super) struct Simulated {
     pub(super) own: Range<usize>,
 }
 
-/// Returns the number of bytes that [`Bells::new`] places.
+/// Returns the number of bytes that [`Bells::new`] places, for so many workers and processes that share memory.
 pub(super) fn placed_bytes(workers: usize, processes: usize) -> usize {
     workers * size_of::<Bell>() + processes * size_of::<Lookout>()
 }
 
 impl Bells {
+    /// Places the bells of `workers` workers, of which those of `near`, in the processes `processes`, share memory.
     pub(super) fn new(
         workers: usize,
-        processes: usize,
+        near: &Range<usize>,
+        processes: &Range<usize>,
         placement: &mut Placement,
         simulated: Option<Simulated>,
     ) -> Bells {
         let bell = |_| Bell { asleep: AtomicU32::new(0), rung: AtomicU32::new(0) };
         // SAFETY: zeros are the initial state of a bell, which contains no address.
-        let bells = unsafe { placement.place(workers, bell) };
+        let bells = unsafe { placement.place(near.len(), bell) };
         // SAFETY: zeros are the initial state, which contains no address.
-        let lookouts = unsafe { placement.place(processes, |_| Lookout(AtomicU32::new(0))) };
-        Bells { bells, lookouts, simulated }
+        let lookouts = unsafe { placement.place(processes.len(), |_| Lookout(AtomicU32::new(0))) };
+        let far = if near.len() < workers { workers } else { 0 };
+        // SAFETY: not in a segment.
+        let far = unsafe { Placement::private().place(far, bell) };
+        let (first, first_process) = (near.start, processes.start);
+        Bells { workers, near: bells, first, far, lookouts, first_process, simulated }
+    }
+
+    #[inline]
+    fn of(&self, worker: usize) -> &Bell {
+        let near = worker.checked_sub(self.first).and_then(|at| self.near.get(at));
+        near.unwrap_or_else(|| &self.far[worker])
     }
 
     /// Puts `worker` of process `rank`, which has the workers `own`, on the lookout. Returns whether a worker of another
     /// process is awake, in which case `worker` is not rung.
-    pub(super) fn look_out(&self, rank: usize, own: Range<usize>, worker: usize) -> bool {
+    pub(super) fn look_out(&self, rank: usize, own: &Range<usize>, worker: usize) -> bool {
+        let lookout = &self.lookouts[rank - self.first_process].0;
         // (1) Relaxed: ordered by the fence.
-        self.lookouts[rank].0.store(worker as u32 + 1, Ordering::Relaxed);
+        lookout.store(worker as u32 + 1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         // (2) Relaxed: ordered by the fence.
-        let awake = |(other, bell): (usize, &Bell)| !own.contains(&other) && bell.asleep.load(Ordering::Relaxed) == 0;
-        let any = self.bells.iter().enumerate().any(awake);
+        let awake = |other: usize| !own.contains(&other) && self.of(other).asleep.load(Ordering::Relaxed) == 0;
+        let any = (0..self.workers).any(awake);
         if any {
             // Relaxed: another process may have taken it meanwhile, and rings in vain.
-            self.lookouts[rank].0.store(0, Ordering::Relaxed);
+            lookout.store(0, Ordering::Relaxed);
         }
         any
     }
 
-    /// Called after a worker of process `rank` has woken: rings the lookouts of the other processes.
-    pub(super) fn ring_lookouts(&self, rank: usize) {
+    /// Called after a worker of another process than these has woken: rings their lookouts. They share memory with this one.
+    pub(super) fn ring_lookouts(&self, processes: impl Iterator<Item = usize>) {
         // Between (4) and (5).
         fence(Ordering::SeqCst);
-        for (_, lookout) in self.lookouts.iter().enumerate().filter(|(other, _)| *other != rank) {
+        for process in processes {
+            let lookout = &self.lookouts[process - self.first_process];
             // (5) Relaxed, both: ordered by the fence. Loaded first: most times the word is zero.
             if lookout.0.load(Ordering::Relaxed) != 0
                 && let worker @ 1.. = lookout.0.swap(0, Ordering::Relaxed)
-                && (worker as usize) <= self.bells.len()
+                && (worker as usize) <= self.workers
             {
                 self.ring_with(worker as usize - 1, RUNG);
             }
@@ -112,12 +136,12 @@ impl Bells {
 
     pub(super) fn set_asleep(&self, worker: usize, asleep: bool) {
         // Relaxed: ordered by the worker's fence before (2). A stale value that is too high wakes in vain.
-        self.bells[worker].asleep.store(asleep.into(), Ordering::Relaxed);
+        self.of(worker).asleep.store(asleep.into(), Ordering::Relaxed);
     }
 
     pub(super) fn is_asleep(&self, worker: usize) -> bool {
         // Relaxed: a hint.
-        self.bells[worker].asleep.load(Ordering::Relaxed) != 0
+        self.of(worker).asleep.load(Ordering::Relaxed) != 0
     }
 
     /// Rings the bell of a worker of this process.
@@ -127,7 +151,7 @@ impl Bells {
 
     fn ring_with(&self, worker: usize, bit: u32) {
         match &self.simulated {
-            None => self.bells[worker].ring(bit),
+            None => self.of(worker).ring(bit),
             Some(Simulated { machine, own }) if own.contains(&worker) && bit == MESSAGE => {
                 machine.ring_for_message(worker)
             }
@@ -142,7 +166,7 @@ impl Bells {
         // Between (4) and (5).
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fences.
-        if let Some(worker) = workers.find(|&worker| self.bells[worker].asleep.load(Ordering::Relaxed) != 0) {
+        if let Some(worker) = workers.find(|&worker| self.of(worker).asleep.load(Ordering::Relaxed) != 0) {
             self.ring_with(worker, MESSAGE);
         }
     }
@@ -154,14 +178,14 @@ impl Bells {
         #[cfg(loom)]
         fence(Ordering::SeqCst);
         // (5) SeqCst: see the module's documentation.
-        if self.bells[worker].asleep.load(Ordering::SeqCst) != 0 {
+        if self.of(worker).asleep.load(Ordering::SeqCst) != 0 {
             self.ring_with(worker, MESSAGE);
         }
     }
 
     /// Waits until the bell is rung, or for `timeout`. May return early without a reason, as if rung.
     pub(super) fn wait(&self, worker: usize, timeout: Option<Duration>) -> Waited {
-        let bell = &self.bells[worker];
+        let bell = &self.of(worker);
         // Acquire: pairs with the Release in `ring`.
         let mut rung = bell.rung.swap(0, Ordering::Acquire);
         let mut timed_out = false;
@@ -242,11 +266,11 @@ mod models {
     use crate::atomics::{Arc, AtomicBool, thread};
 
     fn bells() -> Arc<Bells> {
-        Arc::new(Bells::new(2, 2, &mut Placement::private(), None))
+        Arc::new(Bells::new(2, &(0..2), &(0..2), &mut Placement::private(), None))
     }
 
     fn rung(bells: &Bells, worker: usize) -> bool {
-        bells.bells[worker].rung.load(Ordering::Relaxed) != 0
+        bells.of(worker).rung.load(Ordering::Relaxed) != 0
     }
 
     /// A worker that goes to sleep finds the message, or is rung.
@@ -300,10 +324,10 @@ mod models {
                 let bells = Arc::clone(&bells);
                 thread::spawn(move || {
                     bells.set_asleep(1, false);
-                    bells.ring_lookouts(1);
+                    bells.ring_lookouts(0..1);
                 })
             };
-            let awake = bells.look_out(0, 0..1, 0);
+            let awake = bells.look_out(0, &(0..1), 0);
             waker.join().unwrap();
             assert!(awake || rung(&bells, 0));
         });

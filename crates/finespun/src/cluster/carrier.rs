@@ -11,8 +11,7 @@
 //! - when a worker falls asleep or wakes, the carrier tells the far processes, which beg only where work is.
 //!
 //! In the shared memory, each ring of a worker has a sender's place for each far worker, which only the carrier of the
-//! ring's process uses. Which far workers sleep, all carriers of a host write to the same words, the same in the same order:
-//! a word may be stale until the last of them has written. The copies of far workers' states are each process's own.
+//! ring's process uses. The copies of far workers' states and bells are each process's own.
 //!
 //! A pass of the carrier does all this once. Workers that look for messages do it, at most one at a time; while they are
 //! busy or parked, a thread of the carrier's own does, from time to time.
@@ -164,6 +163,11 @@ impl Carrier {
         self.simulated.is_none() && self.since_last() >= BETWEEN
     }
 
+    /// Returns whether something waits to be sent.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.outgoing.is_loaded()
+    }
+
     /// Returns whether workers pass when they look for messages.
     pub(super) fn is_by_workers(&self) -> bool {
         self.simulated.is_none()
@@ -262,6 +266,7 @@ impl Carrier {
         }
         let theirs = self.shape.workers_of(process);
         let own = self.shape.workers_of(self.shape.rank);
+        let own_process = self.shape.rank..self.shape.rank + 1;
         let mut counts = false;
         while let Some((entry, bytes)) = Entry::split_off(&mut bundle) {
             counts |= entry.kind != ACKNOWLEDGED;
@@ -290,7 +295,7 @@ impl Carrier {
                         cluster.places.of(worker).front().running.store(state == 0, Ordering::Release);
                     }
                     if bytes.contains(&0) {
-                        cluster.bells.ring_lookouts(process);
+                        cluster.bells.ring_lookouts(own_process.clone());
                     }
                 }
                 ASK if between_workers => {

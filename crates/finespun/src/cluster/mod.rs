@@ -93,7 +93,7 @@ impl Shape {
     pub(crate) fn segment_bytes(self) -> usize {
         let near = self.near.processes;
         processes::placed_bytes(self.processes, near)
-            + bells::placed_bytes(self.all(), self.processes)
+            + bells::placed_bytes(near * self.workers, near)
             + processes::placed_bytes(self.all(), near * self.workers)
             + begging::placed_bytes(near * self.workers)
     }
@@ -168,11 +168,11 @@ pub(crate) fn join(
     let own = shape.rank..shape.rank + 1;
     let (mut teams, far_teams) = links(shape.processes, &near, &own, &mut placement);
     let simulated = machine.clone().map(|machine| bells::Simulated { machine, own: shape.workers_of(shape.rank) });
-    let bells = Bells::new(shape.all(), shape.processes, &mut placement, simulated);
+    let bells = Bells::new(shape.all(), &near_workers, &near, &mut placement, simulated);
     let places = Places::new(shape.all(), near_workers.clone(), &mut placement);
     let own = shape.workers_of(shape.rank);
     let (mut workers, far_workers) = links(shape.all(), &near_workers, &own, &mut placement);
-    debug_assert_eq!(wire.is_some(), near.len() < shape.processes, "a wire leads to the processes that are not near");
+    assert_eq!(wire.is_some(), near.len() < shape.processes, "a wire leads to the processes that are not near");
     let carrier = wire.map(|wire| {
         let machine = machine.map(|machine| (machine, shape.all() + shape.rank));
         let call = machine.clone().map(|(machine, carrier)| {
@@ -294,9 +294,10 @@ impl Cluster {
         (self.arrivals.waits() || self.holds.load(Ordering::Relaxed)) && !self.is_cut_off()
     }
 
-    /// A worker has requested something of the state of a remote worker.
-    fn requested(&self) {
-        if let Some(carrier) = &self.carrier {
+    /// A worker has requested something of the state of a worker of another process.
+    fn requested(&self, worker: u32) {
+        if let Some(carrier) = self.carrier.as_ref().filter(|_| !self.shape.near_workers().contains(&(worker as usize)))
+        {
             carrier.request();
         }
     }
@@ -363,8 +364,9 @@ impl Peers for Cluster {
             return None;
         }
         let own = self.shape.workers_of(self.shape.rank);
+        let before = asked;
         let asked = self.places.beg(self.shape.own(worker), own, asked, random);
-        self.requested();
+        before.into_iter().chain(asked).for_each(|asked| self.requested(asked));
         asked
     }
 
@@ -373,14 +375,14 @@ impl Peers for Cluster {
             return true;
         }
         let runs = self.places.of(worker as usize).front().nudge();
-        self.requested();
+        self.requested(worker);
         runs
     }
 
     fn stop_begging(&self, worker: usize, asked: u32) {
         let own = self.shape.own(worker) as u32;
         let _answered = !self.places.of(asked as usize).front().take_back(own);
-        self.requested();
+        self.requested(asked);
     }
 
     fn is_elsewhere(&self, worker: u32) -> bool {
@@ -390,7 +392,7 @@ impl Peers for Cluster {
 
     fn look_out(&self, worker: usize) -> bool {
         let rank = self.shape.rank;
-        !self.is_cut_off() && self.bells.look_out(rank, self.shape.workers_of(rank), self.shape.own(worker))
+        !self.is_cut_off() && self.bells.look_out(rank, &self.shape.workers_of(rank), self.shape.own(worker))
     }
 
     fn ring(&self, worker: usize) {
@@ -404,7 +406,7 @@ impl Peers for Cluster {
     fn set_asleep(&self, worker: usize, asleep: bool) {
         self.bells.set_asleep(self.shape.own(worker), asleep);
         if !asleep {
-            self.bells.ring_lookouts(self.shape.rank);
+            self.bells.ring_lookouts(self.shape.near().filter(|process| *process != self.shape.rank));
         }
         if let Some(carrier) = &self.carrier {
             carrier.call();
@@ -429,6 +431,16 @@ impl Peers for Cluster {
 
     fn carries(&self) -> bool {
         self.carrier.is_some()
+    }
+
+    fn has_near(&self) -> bool {
+        self.shape.near.processes > 1
+    }
+
+    fn send_waiting(&self) {
+        if let Some(carrier) = self.carrier.as_ref().filter(|carrier| carrier.is_by_workers() && carrier.is_loaded()) {
+            carrier.pass(self);
+        }
     }
 
     fn stop_carrying(&self) {

@@ -64,8 +64,8 @@ pub(crate) fn placed_bytes(ends: usize, near: usize) -> usize {
 }
 
 /// Creates the links `own` of a net of `ends`, and those outside `near`, which are in processes that share no memory with
-/// this one: their messages are delivered by them. Returns both; the latter by their numbers. Each process calls this with
-/// the same arguments but `own`.
+/// this one: their messages are delivered by them. Returns both; the latter by their numbers. Each near process calls this
+/// with the same arguments but `own`.
 ///
 /// # Panics
 /// If fewer than [`placed_bytes`] are left.

@@ -168,7 +168,7 @@ pub(crate) fn placed_bytes<T>(nodes: usize, receivers: usize, share: u32) -> usi
 }
 
 /// Like [`net`], for some nodes of a net that several processes share: those for which `is_here` returns true. Only
-/// `receivers` receive messages. Each process calls this with the same arguments but `is_here`. A node may be created by
+/// `receivers` receive messages. Each of the processes calls this with the same arguments but `is_here`. A node may be created by
 /// several processes, if each sends to other nodes.
 ///
 /// # Panics

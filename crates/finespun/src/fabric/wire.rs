@@ -94,10 +94,16 @@ impl Outgoing {
         true
     }
 
-    /// Returns whether something may wait; false until something is pushed again.
+    /// Returns whether something may wait.
+    pub(crate) fn is_loaded(&self) -> bool {
+        // Relaxed: a hint.
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// Does the same; then false until something is pushed again.
     pub(crate) fn take_loaded(&self) -> bool {
-        // Relaxed, both: a hint.
-        self.loaded.load(Ordering::Relaxed) && self.loaded.swap(false, Ordering::Relaxed)
+        // Relaxed: a hint.
+        self.is_loaded() && self.loaded.swap(false, Ordering::Relaxed)
     }
 
     /// Moves what waits for `process` to the end of `bundle`. Returns whether that is anything.

@@ -70,10 +70,10 @@ pub enum Fabric {
     ///
     /// Processes of one host share memory, by which a call with its answer takes less than a microsecond. If there are
     /// several hosts, which needs the feature `mpi`, MPI carries the messages between them, 1.5 to 1.9 times as long for a
-    /// call as for two messages of MPI; messages that are sent while earlier ones are under way travel together. The
-    /// processes of a host share memory if their ranks follow each other, as launchers number them by default. The variable
-    /// `FINESPUN_MPI_SHM=off` makes processes of one host behave as if each were on a host of its own, and
-    /// `FINESPUN_MPI_SHM=2` as if each two were.
+    /// call as for two messages of MPI; messages that are sent while earlier ones are under way travel together. Processes of
+    /// a host share memory if their ranks follow each other: `mpirun -ppn 8` of MPICH and `--map-by slot` of Open MPI number
+    /// them so. The variable `FINESPUN_MPI_SHM=off` makes each process of a host behave as if it were on a host of its own,
+    /// and `FINESPUN_MPI_SHM=2` each two.
     ///
     /// The program runs in the first process only. In the others, [`Builder::build`] does not return: there the process
     /// serves the runtimes that the first process builds, and ends with it. So everything before the first call of

@@ -102,8 +102,14 @@ pub(crate) trait Peers: Send + Sync {
     /// Returns whether another process has said something. Any thread may ask.
     fn waits(&self) -> bool;
 
-    /// Returns whether messages to other processes must be carried there: then [`waits`](Peers::waits) does that.
+    /// Returns whether messages to some of the other processes must be carried there: then [`waits`](Peers::waits) does that.
     fn carries(&self) -> bool;
+
+    /// Returns whether another process shares memory with this one.
+    fn has_near(&self) -> bool;
+
+    /// Sends what waits to be carried, if anything does.
+    fn send_waiting(&self);
 
     /// Returns whether a message between the teams waits for room.
     fn holds(&self) -> bool;

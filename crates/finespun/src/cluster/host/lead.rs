@@ -291,12 +291,13 @@ pub(crate) fn build(shape: Shape, settings: Vec<u8>, memory: Option<File>) -> Re
     // By the first process of each host: where the memory is.
     let mut paths: BTreeMap<usize, String> = memory.iter().map(|memory| (0, path(memory))).collect();
     let makes = |rank: usize| near[rank].first == rank && near[rank].processes > 1;
-    let make = |rank| Command::Memory { runtime, bytes: shape_of(rank, &near).segment_bytes() };
+    let make = |rank| Command::Memory { bytes: shape_of(rank, &near).segment_bytes() };
     for (rank, reply) in others.ask(|rank| makes(rank).then(|| make(rank))) {
         match reply? {
             Reply::Memory(Ok(path)) => drop(paths.insert(rank, path)),
             Reply::Memory(Err(error)) => {
-                return Err(format!("process {rank} has no memory to share with others of its host: {error}"));
+                let bytes = shape_of(rank, &near).segment_bytes();
+                return Err(format!("process {rank} cannot share {bytes} bytes with others of its host: {error}"));
             }
             _ => return Err(format!("process {rank} gives a wrong answer")),
         }

@@ -47,6 +47,12 @@ const ARRIVAL: Duration = Duration::from_secs(60);
 /// Bytes that a command or reply may have.
 const LONGEST: usize = 1 << 20;
 
+/// The name of the memory that processes share, as the system shows it.
+const MEMORY: &str = "finespun";
+
+/// The variable by which users say which processes share memory.
+const SHARE: &str = "FINESPUN_MPI_SHM";
+
 /// What only the processes of one job know. All zeros if only they can connect.
 type Secret = [u8; 16];
 
@@ -54,7 +60,7 @@ type Secret = [u8; 16];
 #[derive(Debug, Serialize, Deserialize)]
 enum Command {
     /// Make this much memory, which the near processes share.
-    Memory { runtime: u32, bytes: usize },
+    Memory { bytes: usize },
     /// Build a part of a runtime with these settings, over this memory. With none, the process has memory of its own.
     Build { runtime: u32, settings: Vec<u8>, shape: (usize, usize), near: Near, memory: Option<String> },
     /// Tell the counters of the part of a runtime.
@@ -104,11 +110,14 @@ pub(crate) fn place() -> Result<Option<Launched>, String> {
     let Some(place) = launched().filter(|place| place.size > 1) else { return Ok(None) };
     if cfg!(not(feature = "mpi")) && far(&place)? {
         return Err(format!(
-            "{} has started {} processes, {}: a program built without the feature `mpi` has its processes on one host; build it with              that feature, or start all of them there",
+            "{} has started {} processes, {}: a program built without the feature `mpi` has its processes on one host; build \
+             it with that feature, or start all of them there",
             place.by,
             place.size,
-            on_this_host()
-                .map_or("which share no memory".to_owned(), |here| format!("but {here} of them on this host"))
+            match on_this_host() {
+                Some(here) if here < place.size => format!("but {here} of them on this host"),
+                _ => format!("which share no memory ({SHARE})"),
+            }
         ));
     }
     Ok(Some(place))
@@ -122,9 +131,8 @@ fn far(place: &Launched) -> Result<bool, String> {
     Ok(per_host()? < place.size || on_this_host().is_some_and(|here| here != place.size))
 }
 
-/// Returns how many processes of one host share memory: the first so many, the next, and so on.
+/// Returns how many processes of one host share memory: those of the first so many ranks of all, of the next, and so on.
 fn per_host() -> Result<usize, String> {
-    const SHARE: &str = "FINESPUN_MPI_SHM";
     let text = std::env::var(SHARE).unwrap_or_else(|_| "on".to_owned());
     match (text.as_str(), text.parse()) {
         ("on", _) => Ok(usize::MAX),
@@ -137,13 +145,13 @@ fn per_host() -> Result<usize, String> {
     }
 }
 
-/// Returns a text that those processes have in common that can share memory: of one host, one name space of processes, and
-/// one user.
+/// Returns a text that those processes have in common that can share memory: of one host, in the same name spaces, and of
+/// one user. Containers on one host mostly have name spaces of their own.
 fn domain(rank: usize) -> Result<String, String> {
     let host = || {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let space = fs::read_link("/proc/self/ns/pid").ok()?;
-        Some(format!("{} {} {}", boot.trim(), space.display(), rustix::process::getuid().as_raw()))
+        let space = |name| fs::read_link(format!("/proc/self/ns/{name}")).ok().map(|space| space.display().to_string());
+        Some(format!("{} {} {} {}", boot.trim(), space("pid")?, space("user")?, rustix::process::getuid().as_raw()))
     };
     let host = host().unwrap_or_else(|| format!("process {rank}"));
     Ok(format!("{host} {}", rank / per_host()?))
@@ -174,7 +182,7 @@ fn make_memory(bytes: usize) -> Result<File, String> {
         return Err(format!("the limit of files (`ulimit -f`) is {most} bytes"));
     }
     let refused = |error: rustix::io::Errno| format!("the system refuses them ({error})");
-    let memory = File::from(memfd_create("finespun", MemfdFlags::CLOEXEC).map_err(refused)?);
+    let memory = File::from(memfd_create(MEMORY, MemfdFlags::CLOEXEC).map_err(refused)?);
     fallocate(&memory, FallocateFlags::empty(), 0, bytes as u64).map_err(refused)?;
     Ok(memory)
 }
@@ -239,8 +247,7 @@ fn map(file: &File, bytes: usize) -> Result<Arc<Segment>, String> {
 
 /// Returns memory that this process shares with no other.
 fn own_memory(bytes: usize) -> Result<Arc<Segment>, String> {
-    // Most of it is for links between other processes, and never used.
-    let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon();
+    let map = MmapOptions::new().len(bytes).map_anon();
     let mut map = map.map_err(|error| format!("{bytes} bytes of memory cannot be mapped: {error}"))?;
     let (base, len) = (map.as_mut_ptr(), map.len());
     // SAFETY: the map has as many bytes from its beginning on, for as long as it lives, and they are zero at first.

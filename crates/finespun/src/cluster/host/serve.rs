@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
@@ -16,8 +16,8 @@ use finespun_mpi::launcher::Launched;
 
 use super::stream::Stream;
 use super::{
-    ARRIVAL, Command, Counts, Reply, Secret, address, domain, end_process, far, make_memory, map, own_memory, own_user,
-    path, read_from, wire, write_to,
+    ARRIVAL, Command, Counts, MEMORY, Reply, SHARE, Secret, address, domain, end_process, far, make_memory, map,
+    own_memory, own_user, path, read_from, wire, write_to,
 };
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Joined, Shape, join};
@@ -55,24 +55,23 @@ pub(crate) fn serve<R>(
     let reader = stream.try_clone().map_err(failed)?;
     let read = move || read_commands(&reader, rank, first, &sender);
     thread::Builder::new().name("finespun-first".to_owned()).spawn(read).map_err(failed)?;
-    let (mut parts, mut memories) = (HashMap::new(), HashMap::new());
+    let mut parts = HashMap::new();
+    // What this process has made: the others of its host open it when they build.
+    let mut memory = None;
     // If a reply cannot be sent, the first process has died, and the thread that reads ends this one.
     drop(write_to(&stream, &Reply::Executes { build: identity::build() }));
     loop {
         let reply = match commands.recv() {
             Ok(Command::Count { runtime }) => Reply::Counted(parts.get(&runtime).map(&count).unwrap_or_default()),
             Ok(Command::Drop { runtime }) => {
-                memories.remove(&runtime);
+                memory = None;
                 Reply::Dropped(parts.remove(&runtime).map_or(0, &end))
             }
-            Ok(Command::Memory { runtime, bytes }) => {
-                let made = make_memory(bytes).map(|memory| (path(&memory), memories.insert(runtime, memory)));
-                Reply::Memory(made.map(|(path, _)| path))
-            }
-            Ok(Command::Build { runtime, settings, shape: (processes, workers), near, memory }) => {
+            Ok(Command::Memory { bytes }) => Reply::Memory(make_memory(bytes).map(|made| path(memory.insert(made)))),
+            Ok(Command::Build { runtime, settings, shape: (processes, workers), near, memory: path }) => {
                 let shape = Shape { processes, workers, rank, near };
                 let bytes = shape.segment_bytes();
-                let segment = memory.map_or_else(|| own_memory(bytes), |path| open(&path, bytes));
+                let segment = path.map_or_else(|| own_memory(bytes), |path| open(&path, bytes));
                 let built = segment.and_then(|segment| {
                     let joined = join(shape, &segment, wire(runtime, &shape), None);
                     parts.insert(runtime, build(&settings, joined)?);
@@ -92,9 +91,20 @@ pub(crate) fn serve<R>(
 
 /// Maps the memory of the near processes.
 fn open(path: &str, bytes: usize) -> Result<Arc<Segment>, String> {
-    let file = OpenOptions::new().read(true).write(true).open(path);
-    let refused = |error| format!("the memory of another process ({path}) cannot be opened: {error}");
-    map(&file.map_err(refused)?, bytes)
+    let refused = |error: io::Error| {
+        format!(
+            "the memory of another process ({path}) cannot be opened: {error}; set {SHARE}=off if this host does not allow it"
+        )
+    };
+    // If process numbers mean something else here, another file is behind the path.
+    if !fs::read_link(path).map_err(refused)?.to_string_lossy().starts_with(&format!("/memfd:{MEMORY}")) {
+        return Err(refused(io::Error::other("another file is there")));
+    }
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(refused)?;
+    if file.metadata().map_err(refused)?.len() < bytes as u64 {
+        return Err(refused(io::Error::other("it is too small")));
+    }
+    map(&file, bytes)
 }
 
 /// Connects to the first process. Returns its id, too, and what it wants to hear.

@@ -84,9 +84,13 @@ impl Worker<'_> {
         let spin = match &self.team.peers {
             None if self.team.workers.len() == 1 => return false,
             None => SPIN,
-            // Requests to other hosts are messages: first waits for what is under way.
-            Some(peers) if peers.carries() && self.look(SPIN_FAR) => return true,
-            Some(peers) if peers.carries() => SPIN_FAR,
+            Some(peers) if peers.carries() => {
+                // Requests to other hosts are messages: first waits for what is under way.
+                if self.look(if peers.has_near() { SPIN } else { SPIN_FAR }) {
+                    return true;
+                }
+                SPIN_FAR
+            }
             Some(_) => SPIN_WITH_PEERS,
         };
         self.context().counters.failed_steals.add(1);
@@ -106,9 +110,12 @@ impl Worker<'_> {
     /// Out of line, so that the loop that runs frames keeps its registers.
     #[inline(never)]
     fn listen_now(&self) -> bool {
-        // What is carried takes longer: see `look_around`.
-        if self.team.peers.as_ref().is_some_and(|peers| peers.carries()) {
-            return false;
+        if let Some(peers) = self.team.peers.as_ref().filter(|peers| peers.carries()) {
+            // An answer from another host takes longer: see `look_around`.
+            if !peers.has_near() {
+                return false;
+            }
+            peers.send_waiting();
         }
         if let Some(simulator) = self.simulator {
             self.talks.set(false);
