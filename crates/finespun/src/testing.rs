@@ -45,8 +45,9 @@ pub trait TestSettings: Sized {
     #[cfg(feature = "objects")]
     fn processes(self, processes: usize) -> Self;
 
-    /// Sets how many of the [`processes`](TestSettings::processes) share memory, as those of one host do: the first so many,
-    /// the next, and so on. Messages between others are carried. Default: all. A program's answer must not depend on it.
+    /// Sets how many of the [`processes`](TestSettings::processes) share memory, as if they were on one host: with 2, the
+    /// first two do, the next two, and so on. Messages between hosts are carried. Default: all. A program's answer must not
+    /// depend on it.
     #[cfg(feature = "objects")]
     fn per_host(self, processes: usize) -> Self;
 

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 pub enum Fabric {
     /// Threads of this process (the default)
     Threads,
-    /// Threads of all processes that mpirun or srun has started on this host: `mpirun -n 4 finespun run ..`; --workers is
+    /// Threads of all processes that mpirun or srun has started: `mpirun -n 4 finespun run ..`; --workers is
     /// for each process
     Processes,
     /// The processors of a simulated machine, all on one thread, in virtual time

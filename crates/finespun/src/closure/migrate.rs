@@ -227,7 +227,8 @@ static NAMED: ProcessMutex<Option<Named>> = ProcessMutex::new(None);
 struct Named {
     /// The computations of those that have arrived, with the computations' numbers.
     arrived: HashMap<u64, Numbered>,
-    /// What the latest [`Stop`]s named that found no computation: its closure has not arrived, or the computation is over.
+    /// The names in the latest [`Stop`]s for which no computation was found: the closure has not arrived, or its computation
+    /// is over.
     early: VecDeque<u64>,
 }
 

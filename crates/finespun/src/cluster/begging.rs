@@ -7,8 +7,7 @@ use crate::frame::front::StatePlace;
 
 /// Of how many repeated requests one goes to another worker instead.
 const PATIENCE: u64 = 4;
-/// Of how many requests one goes to any worker; the others go to one that shares memory, if such a worker runs. Answers
-/// come sooner from there.
+/// Of how many requests one goes to any worker; the others go to a near one, if one runs, which answers sooner.
 const FAR: u64 = 4;
 
 /// The places of the states of all workers.
@@ -21,7 +20,7 @@ pub(super) struct Places {
     workers: usize,
 }
 
-/// Returns the number of bytes that [`Places::new`] places, for so many workers whose processes share memory.
+/// Returns the number of bytes that [`Places::new`] places, for this number of workers whose processes share memory.
 pub(super) fn placed_bytes(near: usize) -> usize {
     near * size_of::<StatePlace>()
 }

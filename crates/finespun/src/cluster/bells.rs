@@ -69,13 +69,13 @@ pub(super) struct Simulated {
     pub(super) own: Range<usize>,
 }
 
-/// Returns the number of bytes that [`Bells::new`] places, for so many workers and processes that share memory.
+/// Returns the number of bytes that [`Bells::new`] places, for these numbers of workers and processes that share memory.
 pub(super) fn placed_bytes(workers: usize, processes: usize) -> usize {
     workers * size_of::<Bell>() + processes * size_of::<Lookout>()
 }
 
 impl Bells {
-    /// Places the bells of `workers` workers, of which those of `near`, in the processes `processes`, share memory.
+    /// Places the bells of `workers` workers. The workers `near`, in the processes `processes`, share memory.
     pub(super) fn new(
         workers: usize,
         near: &Range<usize>,

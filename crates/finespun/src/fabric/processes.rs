@@ -58,7 +58,7 @@ pub(crate) struct Link {
     received: AtomicU64,
 }
 
-/// Returns the number of bytes that [`links`] places, for so many ends of processes that share memory.
+/// Returns the number of bytes that [`links`] places, for `near` ends of processes that share memory.
 pub(crate) fn placed_bytes(ends: usize, near: usize) -> usize {
     push::placed_bytes::<Piece>(ends, near, share(ends))
 }

@@ -76,7 +76,7 @@ fn capacity(senders: usize, share: u32) -> usize {
 }
 
 impl<T> Ring<T> {
-    /// Creates a ring for so many senders: with none, for an end that receives nothing.
+    /// Creates a ring for this number of senders: with none, for an end that receives nothing.
     ///
     /// # Safety
     /// If this places into a segment, a `T` contains no address.
@@ -159,7 +159,7 @@ pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
     (0..nodes as u32).map(|index| Node::new(&net, index, share)).collect()
 }
 
-/// Returns the number of bytes that [`nodes_in`] places, for so many receivers.
+/// Returns the number of bytes that [`nodes_in`] places, for this number of receivers.
 pub(crate) fn placed_bytes<T>(nodes: usize, receivers: usize, share: u32) -> usize {
     let ring = size_of::<Ends>()
         + nodes * size_of::<OwnCacheLine<AtomicU32>>()

@@ -143,7 +143,7 @@ impl Way {
         !self.near.contains(&end)
     }
 
-    /// Sends a message to such an end. Returns false if too much waits.
+    /// Sends a message to an end that shares no memory with this one. Returns false if too much waits.
     pub(crate) fn send(&self, to: usize, bytes: &[u8]) -> bool {
         self.outgoing.push_below(MOST, to / self.each, self.kind, self.index, to, bytes)
     }

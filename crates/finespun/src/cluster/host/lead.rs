@@ -164,7 +164,7 @@ fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Oth
     Ok(others)
 }
 
-/// What the first process has of another one.
+/// Another process, for the first one.
 struct Other {
     domain: String,
     stream: Stream,
@@ -182,7 +182,7 @@ fn near(domains: &[String]) -> Vec<Near> {
     near.flatten().collect()
 }
 
-/// Returns the rank of a process that has connected, and what this one has of it; `None` if it does not know the secret.
+/// Returns the rank of a process that has connected, and its connection; `None` if it does not know the secret.
 fn greet(stream: Stream, pid: Option<u32>, secret: &Secret, size: usize) -> Result<Option<(usize, Other)>, String> {
     let failed = |error: io::Error| format!("this process cannot listen to the others: {error}");
     stream.wait(Some(if pid.is_some() { ARRIVAL } else { GREETING })).map_err(failed)?;

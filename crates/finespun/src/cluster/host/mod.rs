@@ -131,7 +131,7 @@ fn far(place: &Launched) -> Result<bool, String> {
     Ok(per_host()? < place.size || on_this_host().is_some_and(|here| here != place.size))
 }
 
-/// Returns how many processes of one host share memory: those of the first so many ranks of all, of the next, and so on.
+/// Returns how many processes of one host share memory: ranks that have the same quotient by this number.
 fn per_host() -> Result<usize, String> {
     let text = std::env::var(SHARE).unwrap_or_else(|_| "on".to_owned());
     match (text.as_str(), text.parse()) {

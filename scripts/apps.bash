@@ -1,0 +1,27 @@
+# Every application, with an input that is quick also if the processes share no memory: for `processes` and `hosts`.
+# shellcheck disable=SC2034
+apps=(
+    "fib 20"
+    "tak 12 8 4"
+    "nqueens 10"
+    "qsort 20000"
+    "list 20000"
+    "skynet 3"
+    "matmul 64"
+    "sor --grid 48 --iterations 4"
+    "em3d --size 200 --degree 3 --iterations 3"
+    "em3d --size 200 --degree 3 --iterations 3 --form push"
+    "em3d --size 200 --degree 3 --iterations 3 --form forward"
+    "microkernel"
+    "mdforce --cutoff 0.4"
+    "densemm 48"
+    "hopfield 32"
+    "cg --iterations 1"
+    "sparsemm --random 300"
+    "integrate"
+    "search 100000"
+    "sumto 1000"
+    "uts --tree T1"
+    "protein --lattice 3x3x3"
+    "raytrace"
+)
