@@ -30,6 +30,7 @@ use super::{Cluster, Shape};
 use crate::atomics::lock_std as lock;
 use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::fabric::buffers;
+use crate::fabric::notice::Notice;
 use crate::fabric::processes::Link;
 use crate::fabric::wire::{Entry, OF_TEAMS, OF_WORKERS, Outgoing, Wire};
 use crate::process::start_thread;
@@ -60,8 +61,8 @@ const NUDGE: u32 = 7;
 pub(super) struct Carrier {
     shape: Shape,
     outgoing: Arc<Outgoing>,
-    /// Set when a worker has requested something of the copy of a remote worker's state.
-    requested: AtomicBool,
+    /// Posted when a worker has requested something of the copy of a remote worker's state.
+    requested: Notice,
     begun: Instant,
     /// When the last pass began, in nanoseconds since `begun`.
     last: AtomicU64,
@@ -134,7 +135,7 @@ impl Carrier {
         Carrier {
             shape,
             outgoing: Arc::clone(outgoing),
-            requested: AtomicBool::new(false),
+            requested: Notice::new(),
             begun,
             last: AtomicU64::new(0),
             ended: AtomicBool::new(false),
@@ -146,8 +147,7 @@ impl Carrier {
 
     /// Called when a worker has requested something of a remote worker's state.
     pub(super) fn request(&self) {
-        // Release: pairs with the Acquire in `forward`, which then sees the request.
-        self.requested.store(true, Ordering::Release);
+        self.requested.post();
         self.call();
     }
 
@@ -353,8 +353,7 @@ impl Carrier {
             }
             waits
         });
-        // Acquire: pairs with the Release in `request`. Loaded first: mostly false.
-        if !self.requested.load(Ordering::Relaxed) || !self.requested.swap(false, Ordering::Acquire) {
+        if !self.requested.take() {
             return;
         }
         inner.asked.retain(|&(asked, by)| {

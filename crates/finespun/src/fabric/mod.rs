@@ -24,6 +24,7 @@ pub mod adaptive;
 pub(crate) mod buffers;
 #[cfg(all(test, not(loom)))]
 mod conformance;
+pub(crate) mod notice;
 pub(crate) mod placed;
 pub(crate) mod processes;
 pub mod pull;

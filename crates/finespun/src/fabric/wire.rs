@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use super::notice::Notice;
 use crate::atomics::lock_std as lock;
-use crate::atomics::{AtomicBool, Ordering};
 
 /// Bytes that wait for one process, at which no more messages are accepted.
 const MOST: usize = 1 << 18;
@@ -57,8 +57,8 @@ pub(crate) const OF_TEAMS: u32 = 1;
 /// By process: the entries of its next bundle.
 pub(crate) struct Outgoing {
     waiting: Box<[Mutex<Vec<u8>>]>,
-    /// Set when something begins to wait.
-    loaded: AtomicBool,
+    /// Posted when something begins to wait.
+    loaded: Notice,
     /// Called then.
     call: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -67,7 +67,7 @@ impl Outgoing {
     /// Creates the waiting entries for this number of processes. `call` is called when something begins to wait.
     pub(crate) fn new(processes: usize, call: Option<Box<dyn Fn() + Send + Sync>>) -> Outgoing {
         let waiting = (0..processes).map(|_| Mutex::new(Vec::new())).collect();
-        Outgoing { waiting, loaded: AtomicBool::new(false), call }
+        Outgoing { waiting, loaded: Notice::new(), call }
     }
 
     /// Adds an entry, with these bytes behind it, to what waits for `process`.
@@ -86,8 +86,7 @@ impl Outgoing {
         entry.append_to(&mut waiting);
         waiting.extend_from_slice(bytes);
         drop(waiting);
-        // Relaxed: a hint. A later look finds the entry under the lock.
-        self.loaded.store(true, Ordering::Relaxed);
+        self.loaded.post();
         if let Some(call) = &self.call {
             call();
         }
@@ -96,14 +95,12 @@ impl Outgoing {
 
     /// Returns whether something may wait.
     pub(crate) fn is_loaded(&self) -> bool {
-        // Relaxed: a hint.
-        self.loaded.load(Ordering::Relaxed)
+        self.loaded.is_posted()
     }
 
     /// Does the same; then false until something is pushed again.
     pub(crate) fn take_loaded(&self) -> bool {
-        // Relaxed: a hint.
-        self.is_loaded() && self.loaded.swap(false, Ordering::Relaxed)
+        self.loaded.take()
     }
 
     /// Moves what waits for `process` to the end of `bundle`. Returns whether that is anything.

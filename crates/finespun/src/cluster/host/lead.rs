@@ -1,6 +1,6 @@
 //! The first process: connects the others, and has them build, count and drop their parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
 #[cfg(feature = "mpi")]
@@ -153,6 +153,12 @@ fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Oth
     // Over a socket of this host, all share memory.
     let all = || vec![Near { first: 0, processes: size }; size];
     let near = if matches!(listener, Listener::Unix(_)) { all() } else { near(&domains) };
+    if are_interleaved(&domains) {
+        eprintln!(
+            "finespun: the processes of a host share memory only if their numbers follow each other, which these do not: \
+             start them by `mpirun -ppn N` (MPICH) or `mpirun --map-by slot` (Open MPI)"
+        );
+    }
     let others = Others { near, streams, replies, next: 0 };
     for rank in 1..size {
         if !matches!(others.reply(rank)?, Reply::Executes { build } if build == identity::build()) {
@@ -180,6 +186,12 @@ fn near(domains: &[String]) -> Vec<Near> {
         Some(std::iter::repeat_n(near, host.len()))
     });
     near.flatten().collect()
+}
+
+/// Returns whether processes that could share memory do not, since others are between them.
+fn are_interleaved(domains: &[String]) -> bool {
+    let hosts: Vec<_> = domains.chunk_by(|one, other| one == other).map(|host| &host[0]).collect();
+    hosts.iter().collect::<HashSet<_>>().len() < hosts.len()
 }
 
 /// Returns the rank of a process that has connected, and its connection; `None` if it does not know the secret.
@@ -382,5 +394,25 @@ impl Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         self.end_once();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn domains(hosts: &str) -> Vec<String> {
+        hosts.chars().map(String::from).collect()
+    }
+
+    #[test]
+    fn consecutive_processes_of_a_host_are_near() {
+        let runs =
+            |hosts| near(&domains(hosts)).into_iter().map(|near| (near.first, near.processes)).collect::<Vec<_>>();
+        assert_eq!(runs("aaab"), [(0, 3), (0, 3), (0, 3), (3, 1)]);
+        assert_eq!(runs("abab"), [(0, 1), (1, 1), (2, 1), (3, 1)]);
+        assert_eq!(runs("abba"), [(0, 1), (1, 2), (1, 2), (3, 1)]);
+        assert!(are_interleaved(&domains("abab")) && are_interleaved(&domains("abba")));
+        assert!(!are_interleaved(&domains("aaab")) && !are_interleaved(&domains("abc")));
     }
 }

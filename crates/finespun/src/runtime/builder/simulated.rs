@@ -3,7 +3,9 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use super::{Builder, Error, Runtime, TICKER_STACK};
+use super::super::{Error, Runtime};
+use super::Builder;
+use super::build::TICKER_STACK;
 use crate::cluster::{self, Near, Shape};
 use crate::fabric::placed::Segment;
 use crate::fabric::simulated::wire::SimulatedWire;

@@ -1,0 +1,259 @@
+//! The runs of a team: they begin, end and are cancelled here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::atomics::{Ordering, fence, lock_std as lock};
+use crate::cancel::groups::Group;
+#[cfg(feature = "processes")]
+use crate::cancel::runs::ProcessDied;
+use crate::cancel::runs::{Cause, Run};
+use crate::frame::budget::FrameMemory;
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::number::{GROUP, RUNS, same_team};
+use crate::frame::quietly;
+use crate::wait::foreign::is_own_thread;
+
+use super::super::deadlock;
+use super::Team;
+
+/// The runs that have begun and have not been removed.
+#[derive(Default)]
+pub(super) struct Runs {
+    by_number: HashMap<u32, Arc<Run>>,
+    next: u32,
+    /// Number of runs begun.
+    begun: u64,
+    /// Why no run can end any more, if a node of a simulated machine or another process has died.
+    given_up: Option<Cause>,
+}
+
+impl Team {
+    /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root). It [enters](Team::enter) before,
+    /// so that both happen at the same moment of a simulated machine.
+    pub(crate) fn begin_run(&self) -> Arc<Run> {
+        let run = self.begin_named(None);
+        if let Some(peers) = &self.peers {
+            peers.begun(&run);
+        }
+        run
+    }
+
+    /// Begins a run of another process here, under the name that it has in all processes.
+    pub(crate) fn begin_joined(&self, name: u32) -> Arc<Run> {
+        let run = self.begin_named(Some(name));
+        run.start(0);
+        run
+    }
+
+    fn begin_named(&self, name: Option<u32>) -> Arc<Run> {
+        self.bell.begin();
+        let inner = is_own_thread();
+        let mut runs = lock(&self.runs);
+        runs.begun += 1;
+        // Names are not used again before 2^32 runs have begun.
+        let name = name.unwrap_or((runs.begun as u32).max(1));
+        loop {
+            let number = self.id.run(runs.next);
+            runs.next = (runs.next + 1) % RUNS;
+            if runs.by_number.contains_key(&number) {
+                continue;
+            }
+            let run = Arc::new(Run::new(number, name, inner));
+            if let Some(cause) = runs.given_up {
+                let first = run.mark_given_up(cause);
+                debug_assert!(first, "no other thread knows the run");
+                self.groups.advance_epoch();
+            }
+            runs.by_number.insert(number, Arc::clone(&run));
+            return run;
+        }
+    }
+
+    /// Removes a run that has ended.
+    pub(crate) fn end_run(&self, run: &Run) {
+        lock(&self.runs).by_number.remove(&run.number);
+        self.groups.end_run(run.number);
+        self.bell.end();
+        if let Some(peers) = &self.peers {
+            peers.ended(self, run);
+        }
+        if run.exhausted().is_some() {
+            self.reclaim();
+        }
+        // Dekker: pairs with the fence of an examination that has marked the run as watched and then checks whether it
+        // is live.
+        fence(Ordering::SeqCst);
+        if run.is_watched() {
+            deadlock::examine_if_stuck();
+        }
+    }
+
+    /// Returns the run with this number, unless it has ended.
+    pub(crate) fn find_run(&self, number: u32) -> Option<Arc<Run>> {
+        lock(&self.runs).by_number.get(&number).cloned()
+    }
+
+    /// Returns whether the run has been cancelled and has not ended.
+    pub(crate) fn run_cancelled(&self, number: u32) -> bool {
+        lock(&self.runs).by_number.get(&number).is_some_and(|run| run.is_cancelled())
+    }
+
+    /// Returns whether the group or run with this number, a group above it, or its run has been terminated or
+    /// cancelled. For a stale number the result may be either; for another team's, false.
+    pub(crate) fn is_terminated(&self, number: u32) -> bool {
+        if number & GROUP == 0 {
+            return self.run_cancelled(number);
+        }
+        let own = same_team(number, self.id.run(0));
+        let group = if own { self.groups.find(number) } else { None };
+        // In a group that has ended, only a forged message has left a frame.
+        let is = |group: &Group| group.has_ended() || self.groups.is_terminated(group, |run| self.run_cancelled(run));
+        group.is_some_and(is)
+    }
+
+    pub(crate) fn any_run(&self) -> bool {
+        !lock(&self.runs).by_number.is_empty()
+    }
+
+    /// Cancels a run: marks it, and makes every worker end the run's waits in its own pool and stop the run's tasks.
+    ///
+    /// In a process that does not lead, only asks the leader to cancel the run, unless the leader has.
+    pub(crate) fn cancel(&self, run: &Run) {
+        if self.peers.as_ref().is_some_and(|peers| peers.defers(run, None)) {
+            return;
+        }
+        self.cancel_with(run, || run.mark_cancelled());
+    }
+
+    /// Cancels a run that has used too much memory. Before the run ends, every worker counts the run's frames in its
+    /// pool during its sweep.
+    pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
+        if self.peers.as_ref().is_some_and(|peers| peers.defers(run, Some(&error))) {
+            return;
+        }
+        let mark = || run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
+        let count = || {
+            // First: a worker that finds its flag set clears it, and must then find its group terminated.
+            self.groups.advance_epoch();
+            self.workers.iter().for_each(|entry| entry.set_exhausted());
+            true
+        };
+        self.cancel_by(run, mark, count);
+    }
+
+    /// Cancels all runs, also those that begin later, because another process of the runtime has died.
+    #[cfg(feature = "processes")]
+    pub(crate) fn process_died(&self, died: ProcessDied) {
+        let cause = Cause::ProcessDied(died);
+        for run in self.give_up(cause) {
+            self.cancel_for(&run, cause);
+        }
+    }
+
+    /// Cancels a run whose tasks cannot end. Returns whether it was not cancelled before.
+    #[cfg(any(feature = "simulation", feature = "processes"))]
+    pub(in super::super) fn cancel_for(&self, run: &Run, cause: Cause) -> bool {
+        self.cancel_with(run, || run.mark_given_up(cause))
+    }
+
+    /// Cancels a run that `mark` marks. Returns whether it was not cancelled before.
+    pub(in super::super) fn cancel_with(&self, run: &Run, mark: impl FnOnce() -> bool) -> bool {
+        self.cancel_by(run, mark, || self.messages_sent.any_after_mark())
+    }
+
+    fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) -> bool {
+        let entered = self.enter();
+        let mut in_progress = false;
+        let awaits_sweeps = || {
+            in_progress = true;
+            in_flight() || self.peers.is_some()
+        };
+        let held = usize::from(self.peers.as_ref().is_some_and(|peers| peers.leads()));
+        let (first, mut ended) = run.cancel(self.workers.len(), held, mark, awaits_sweeps);
+        if in_progress && let Some(peers) = &self.peers {
+            ended = ended.or(peers.cancelled(self, run));
+        }
+        // Later callers increment the epoch, too: see `Groups::terminate`.
+        self.groups.advance_epoch();
+        if first {
+            self.sweep();
+        }
+        drop(entered);
+        if let Some(callback) = ended {
+            // The callback is user code, which must not take the calling task for its own.
+            let left = try_cx().map(Cx::leave_tasks);
+            quietly(callback);
+            drop(left);
+        }
+        first
+    }
+
+    /// Terminates `group`. Returns true for the first caller. The caller must keep the group's run from ending during
+    /// the call.
+    pub(crate) fn terminate(&self, group: u32) -> bool {
+        let _entered = self.enter();
+        let first = self.groups.terminate(group);
+        if first {
+            self.sweep();
+            if let Some(peers) = &self.peers {
+                peers.terminated(self, group);
+            }
+        }
+        first
+    }
+
+    /// Returns the runs that have been cancelled and have not ended.
+    pub(crate) fn cancelled_runs(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.is_cancelled()).cloned().collect()
+    }
+
+    /// Cancels every run, and blocks until all have ended.
+    pub(crate) fn cancel_all(&self) {
+        for run in self.cancel_runs() {
+            run.wait();
+        }
+    }
+
+    /// Cancels every run. Returns all runs that have not been removed, also those cancelled before.
+    pub(crate) fn cancel_runs(&self) -> Vec<Arc<Run>> {
+        let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
+        for run in &runs {
+            self.cancel(run);
+        }
+        if !runs.is_empty() {
+            // A run that was cancelled before may wait for a frame in a group that has ended since.
+            self.sweep();
+        }
+        runs
+    }
+
+    /// Returns the smallest name of a run that has begun and has not been removed.
+    pub(crate) fn first_run(&self) -> Option<u32> {
+        lock(&self.runs).by_number.values().map(|run| run.name).min()
+    }
+
+    /// Returns the runs under way.
+    pub(crate) fn runs_under_way(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
+    }
+
+    /// Returns the runs that have begun and have not ended.
+    pub(in super::super) fn live_runs(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
+    }
+
+    /// Lets every later run end at once, for this cause. Returns the runs so far that have not ended.
+    #[cfg(any(feature = "simulation", feature = "processes"))]
+    pub(in super::super) fn give_up(&self, cause: Cause) -> Vec<Arc<Run>> {
+        let mut runs = lock(&self.runs);
+        runs.given_up = Some(cause);
+        // A run that has ended is there until the thread that has begun it removes it, at no definite virtual time.
+        runs.by_number.values().filter(|run| run.is_live()).cloned().collect()
+    }
+
+    /// Returns the number of runs begun.
+    pub(in super::super) fn runs_begun(&self) -> u64 {
+        lock(&self.runs).begun
+    }
+}
