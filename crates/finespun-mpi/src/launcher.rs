@@ -100,11 +100,14 @@ fn on_this_host_by(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
 /// Returns an element of a list of Slurm: `3,2(x4)` has five.
 fn of_list(list: &str, at: usize) -> Option<usize> {
     let mut end = 0;
-    list.split(',').find_map(|run| {
+    for run in list.split(',') {
         let (number, times) = run.split_once("(x").unwrap_or((run, "1"));
         end += times.trim_end_matches(')').parse::<usize>().ok()?;
-        if at < end { number.parse().ok() } else { None }
-    })
+        if at < end {
+            return number.parse().ok();
+        }
+    }
+    None
 }
 
 /// Returns the nearest ancestor that was started without a variable: the launcher's helper, above any script.
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(slurm("3,2(x4)", "5"), None);
         assert_eq!(slurm("11", "0"), Some(11));
         assert_eq!(slurm("", "0"), None);
+        assert_eq!(slurm("x,3", "0"), None);
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn main() -> ExitCode {
         Ok(_) => return refuse("needs two processes of one host: mpirun -n 2 processes; with --all, several"),
         Err(error) => return refuse(&error.to_string()),
     };
-    let far = std::env::var("FINESPUN_MPI_SHM").is_ok_and(|shared| shared != "on");
+    let far = std::env::var("FINESPUN_MPI_SHM").is_ok_and(|shared| shared == "off" || shared == "1");
     if far {
         Exchange::lend(&world);
     }

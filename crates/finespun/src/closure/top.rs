@@ -297,17 +297,19 @@ impl<B: FirstClosures> Future for TopBody<B> {
         if Pin::new(end).poll(std).is_pending() {
             return Poll::Pending;
         }
+        // Before the record may belong to another computation.
+        let stopped = computation.is_stopped();
         let over = computation.finish();
         if let Some(payload) = over.panic {
             payload.resume();
         }
-        match lock(&this.cell).take() {
-            Some(results) => Poll::Ready(B::output(results)),
-            None => match over.unsent {
-                Some(what) => panic!("a computation of closures has no result: {what} was dropped unsent"),
-                // It has been abandoned, since it migrated, and its home has panicked.
-                None => Poll::Ready(B::output(Vec::new())),
-            },
+        match (lock(&this.cell).take(), over.unsent) {
+            (Some(results), _) => Poll::Ready(B::output(results)),
+            (None, Some(what)) if !stopped => {
+                panic!("a computation of closures has no result: {what} was dropped unsent")
+            }
+            // It has been stopped, since it migrated, and its home has panicked.
+            (None, _) => Poll::Ready(B::output(Vec::new())),
         }
     }
 }

@@ -21,8 +21,8 @@
 //!   waker:    4 asleep = false      fence    5 takes lookout                 6 rung |= RUNG, wakes the lookout
 //! ```
 //!
-//! For workers on other hosts, each process has copies of its own, of which only `asleep` is used: the carrier is then the
-//! waker (4) of this process's lookout.
+//! For workers on other hosts, each process has copies of its own, of which only `asleep` says anything: the carrier is then
+//! the waker (4) of this process's lookout.
 
 use std::ops::Range;
 use std::sync::Arc;

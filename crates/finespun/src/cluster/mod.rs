@@ -366,7 +366,7 @@ impl Peers for Cluster {
         let own = self.shape.workers_of(self.shape.rank);
         let before = asked;
         let asked = self.places.beg(self.shape.own(worker), own, asked, random);
-        before.into_iter().chain(asked).for_each(|asked| self.requested(asked));
+        before.filter(|_| before != asked).into_iter().chain(asked).for_each(|asked| self.requested(asked));
         asked
     }
 

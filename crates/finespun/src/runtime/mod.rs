@@ -413,7 +413,7 @@ mod tests {
         ] {
             assert!(readme.contains(&limit), "README.md does not say `{limit}`");
         }
-        let builder = text(include_str!("builder.rs"));
+        let builder = text(concat!(include_str!("builder.rs"), include_str!("builder/build.rs")));
         for limit in [
             format!("The number of workers, 1 to {MAX_WORKERS}."),
             format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 #[cfg(feature = "mpi")]
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -152,11 +152,14 @@ fn await_others(listener: &Listener, secret: &Secret, size: usize) -> Result<Oth
     }
     // Over a socket of this host, all share memory.
     let all = || vec![Near { first: 0, processes: size }; size];
-    let near = if matches!(listener, Listener::Unix(_)) { all() } else { near(&domains) };
-    if are_interleaved(&domains) {
-        eprintln!(
+    let apart = !matches!(listener, Listener::Unix(_));
+    let near = if apart { near(&domains) } else { all() };
+    if apart && are_interleaved(&domains) {
+        // The launcher may have closed the stream.
+        let _ = writeln!(
+            io::stderr(),
             "finespun: the processes of a host share memory only if their numbers follow each other, which these do not: \
-             start them by `mpirun -ppn N` (MPICH) or `mpirun --map-by slot` (Open MPI)"
+             start them by `mpirun -ppn N` (MPICH), `mpirun --map-by slot` (Open MPI) or `srun --distribution=block`"
         );
     }
     let others = Others { near, streams, replies, next: 0 };

@@ -150,8 +150,11 @@ fn per_host() -> Result<usize, String> {
 fn domain(rank: usize) -> Result<String, String> {
     let host = || {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let space = |name| fs::read_link(format!("/proc/self/ns/{name}")).ok().map(|space| space.display().to_string());
-        Some(format!("{} {} {} {}", boot.trim(), space("pid")?, space("user")?, rustix::process::getuid().as_raw()))
+        let space =
+            |name: &str| fs::read_link(format!("/proc/self/ns/{name}")).ok().map(|space| space.display().to_string());
+        // A kernel may have none.
+        let user = space("user").unwrap_or_default();
+        Some(format!("{} {} {} {}", boot.trim(), space("pid")?, user, rustix::process::getuid().as_raw()))
     };
     let host = host().unwrap_or_else(|| format!("process {rank}"));
     Ok(format!("{host} {}", rank / per_host()?))

@@ -93,7 +93,7 @@ pub(crate) fn serve<R>(
 fn open(path: &str, bytes: usize) -> Result<Arc<Segment>, String> {
     let refused = |error: io::Error| {
         format!(
-            "the memory of another process ({path}) cannot be opened: {error}; set {SHARE}=off if this host does not allow it"
+            "the memory of another process ({path}) cannot be opened: {error}; if this host does not allow it, MPI carries all messages with {SHARE}=off"
         )
     };
     // If process numbers mean something else here, another file is behind the path.

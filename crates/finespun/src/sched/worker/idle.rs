@@ -110,18 +110,19 @@ impl Worker<'_> {
     /// Out of line, so that the loop that runs frames keeps its registers.
     #[inline(never)]
     fn listen_now(&self) -> bool {
-        if let Some(peers) = self.team.peers.as_ref().filter(|peers| peers.carries()) {
-            // An answer from another host takes longer: see `look_around`.
-            if !peers.has_near() {
-                return false;
-            }
-            peers.send_waiting();
+        let carries = self.team.peers.as_ref().filter(|peers| peers.carries());
+        // An answer from another host takes longer: see `look_around`.
+        if carries.is_some_and(|peers| !peers.has_near()) {
+            return false;
         }
         if let Some(simulator) = self.simulator {
             self.talks.set(false);
             return simulator.wait(Some(SIMULATED_LISTEN)) == Waited::Arrived && self.handle(MESSAGES);
         }
         for _ in 0..LISTEN {
+            if let Some(peers) = carries {
+                peers.send_waiting();
+            }
             // One `spin_loop` may take as long as the answer: polls several times before each.
             for _ in 0..8 {
                 if self.entry.host().any() {
