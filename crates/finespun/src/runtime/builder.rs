@@ -73,7 +73,7 @@ pub enum Fabric {
     Processes,
 }
 
-/// Makes a [`Runtime`].
+/// Makes a [`Runtime`](super::Runtime).
 ///
 /// ```
 /// use finespun::prelude::*;

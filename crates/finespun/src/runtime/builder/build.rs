@@ -61,8 +61,8 @@ impl Builder {
     /// # Errors
     /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`],
     /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, `Error::Processes` if the processes of
-    /// `Fabric::Processes` do not find each other, `Error::SharedMemory` if they have too little memory, [`Error::Thread`] if the system provides
-    /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
+    /// `Fabric::Processes` do not find each other, `Error::SharedMemory` if they have too little memory, [`Error::Thread`]
+    /// if the system provides no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         #[cfg(feature = "objects")]
         if self.processes > 1 {
