@@ -83,7 +83,7 @@ impl Cluster {
                 Some(run) if !run.is_cancelled() => self.send(process, &Control::EndGroup { group: name }),
                 // As in `group_ended`.
                 Some(_) => {}
-                None => self.end_unknown(process, run),
+                None => self.end_unknown(team, process, run),
             }
             return;
         };

@@ -332,7 +332,7 @@ impl Cluster {
             Control::Stuck { runs } => self.stuck(team, runs),
             Control::Cancel { run, why } => self.cancel_for(team, from, run, why),
             Control::End { run, live } => self.end_run(team, run, live),
-            Control::JoinRun { run } => self.joined_elsewhere(from, run),
+            Control::JoinRun { run } => self.joined_elsewhere(team, from, run),
             Control::Ended { run } => self.ended_elsewhere(run),
         }
     }

@@ -6,7 +6,7 @@
 //! cancelled. The leader marks it, and tells all processes; each marks and ends its own part, and says so; then the run
 //! has ended. Processes remember which runs have ended, and drop their late messages. A process with a reason to cancel
 //! a run (a panic, say) tells the leader, which tells all. Since a forged message can name any run, a process with many
-//! runs asks the leader about each more.
+//! runs asks the leader about each more. If the leader tells that a run has ended which has not begun, no run gets its name.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
@@ -113,7 +113,7 @@ impl Cluster {
         let mut state = lock(&self.state);
         let Some(run) = state.runs.live.get(&name).cloned() else {
             drop(state);
-            return self.end_unknown(from, name);
+            return self.end_unknown(team, from, name);
         };
         let Why { failure, exit, stuck, exhausted } = why;
         if let Some(lines) = stuck {
@@ -191,15 +191,13 @@ impl Cluster {
     }
 
     /// At the leader: another process has joined a run.
-    pub(super) fn joined_elsewhere(&self, from: usize, name: u32) {
-        if !lock(&self.state).runs.live.contains_key(&name) {
-            self.end_unknown(from, name);
-        }
+    pub(super) fn joined_elsewhere(&self, team: &Team, from: usize, name: u32) {
+        self.end_unknown(team, from, name);
     }
 
     /// At the leader: another process has a run that has ended, or that a forged message has begun there.
-    pub(super) fn end_unknown(&self, from: usize, name: u32) {
-        if self.leads() {
+    pub(super) fn end_unknown(&self, team: &Team, from: usize, name: u32) {
+        if self.leads() && team.refuse_run(name) {
             self.send(from, &Control::End { run: name, live: 0 });
         }
     }

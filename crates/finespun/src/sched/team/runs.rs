@@ -1,6 +1,6 @@
 //! The runs of a team: they begin, end and are cancelled here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::atomics::{Ordering, fence, lock_std as lock};
@@ -22,13 +22,49 @@ use super::Team;
 pub(super) struct Runs {
     by_number: HashMap<u32, Arc<Run>>,
     next: u32,
-    /// Number of runs begun.
+    /// Number of runs begun, and of names left out.
     begun: u64,
+    /// Names that no run gets: see [`Team::refuse_run`].
+    refused: BTreeSet<u32>,
     /// Why no run can end any more, if a node of a simulated machine or another process has died.
     given_up: Option<Cause>,
 }
 
+/// The most names that are refused. Only forged messages make any.
+const REFUSED: usize = 1 << 16;
+
+impl Runs {
+    /// Returns a name for a run. Names are not used again before 2^32 runs have begun.
+    fn next_name(&mut self) -> u32 {
+        loop {
+            self.begun += 1;
+            let name = (self.begun as u32).max(1);
+            if !self.refused.remove(&name) {
+                return name;
+            }
+        }
+    }
+}
+
 impl Team {
+    /// Returns false if a run with this name is here. Otherwise, the run has ended, or a forged message has named a run that
+    /// has not begun: then no run gets the name, which another process takes for that of a run that has ended.
+    #[cfg(feature = "objects")]
+    pub(crate) fn refuse_run(&self, name: u32) -> bool {
+        let mut runs = lock(&self.runs);
+        if runs.by_number.values().any(|run| run.name == name) {
+            return false;
+        }
+        // Names wrap around.
+        if (name.wrapping_sub(runs.begun as u32) as i32) > 0 {
+            runs.refused.insert(name);
+            if runs.refused.len() > REFUSED {
+                runs.refused.pop_last();
+            }
+        }
+        true
+    }
+
     /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root). It [enters](Team::enter) before,
     /// so that both happen at the same moment of a simulated machine.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
@@ -50,9 +86,13 @@ impl Team {
         self.bell.begin();
         let inner = is_own_thread();
         let mut runs = lock(&self.runs);
-        runs.begun += 1;
-        // Names are not used again before 2^32 runs have begun.
-        let name = name.unwrap_or((runs.begun as u32).max(1));
+        let name = match name {
+            Some(name) => {
+                runs.begun += 1;
+                name
+            }
+            None => runs.next_name(),
+        };
         loop {
             let number = self.id.run(runs.next);
             runs.next = (runs.next + 1) % RUNS;
