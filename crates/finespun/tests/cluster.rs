@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Launch, Shared, launched, over_shapes, within_a_minute};
+use common::{Launch, Shared, over_shapes, within_a_minute};
 use finespun::objects::{Replicated, suspend_with};
 use finespun::prelude::*;
 use finespun::tasks::quiesce;
@@ -389,7 +389,7 @@ fn check_death<T: std::fmt::Debug>(ended: Result<T, RunError>, rank: usize) {
 #[cfg(feature = "processes")]
 #[test]
 fn every_run_ends_when_a_process_dies() {
-    if launched() {
+    if common::launched() {
         // Where processes are real, they are killed: `scripts/processes`.
         return;
     }
