@@ -38,8 +38,9 @@ impl Runs {
     fn next_name(&mut self) -> u32 {
         loop {
             self.begun += 1;
-            let name = (self.begun as u32).max(1);
-            if !self.refused.remove(&name) {
+            let name = self.begun as u32;
+            // Zero names no run.
+            if name != 0 && !self.refused.remove(&name) {
                 return name;
             }
         }
@@ -295,5 +296,21 @@ impl Team {
     /// Returns the number of runs begun.
     pub(in super::super) fn runs_begun(&self) -> u64 {
         lock(&self.runs).begun
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_run_gets_a_refused_name() {
+        let mut runs = Runs { refused: BTreeSet::from([2, 3, 7]), ..Runs::default() };
+        assert_eq!([1, 4, 5, 6, 8], std::array::from_fn(|_| runs.next_name()));
+        assert!(runs.refused.is_empty());
+        // The names wrap around.
+        runs.begun = u64::from(u32::MAX) - 1;
+        runs.refused.insert(u32::MAX);
+        assert_eq!([1, 2, 3], std::array::from_fn(|_| runs.next_name()));
     }
 }
