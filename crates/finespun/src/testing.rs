@@ -138,9 +138,9 @@ pub mod wire {
         try_cx().is_some_and(|cx| Nodes::of(cx).forge(cx, worker as u32, bytes))
     }
 
-    /// Returns the name of the current run in messages.
-    pub fn run_name() -> [u8; 4] {
-        try_cx().map_or([0; 4], |cx| run_in_message(names(cx, cx.run()).run))
+    /// Returns the name in messages of the run that begins `later` runs after the current one; 0 is the current run.
+    pub fn run_name(later: u32) -> [u8; 4] {
+        try_cx().map_or([0; 4], |cx| run_in_message(names(cx, cx.run()).run.wrapping_add(later)))
     }
 
     /// Returns the numbers of the continuations that the current worker keeps.

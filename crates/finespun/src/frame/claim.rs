@@ -99,6 +99,13 @@ impl<'a> Claim<'a> {
         self.0.load(Ordering::Relaxed) == WAITS_FOR_LOCK
     }
 
+    /// Returns whether cancellation leaves the wait alone.
+    #[cfg(feature = "objects")]
+    pub(super) fn is_protected(self) -> bool {
+        // Relaxed: the bit is set from the beginning.
+        self.0.load(Ordering::Relaxed) == PROTECTED
+    }
+
     /// Returns whether the wait has been cancelled.
     pub(super) fn is_cancelled(self) -> bool {
         // Acquire pairs with the Release in (2).

@@ -115,6 +115,16 @@ pub(crate) unsafe fn waits_for_lock(leaf: FrameRef) -> bool {
     Claim::of(unsafe { &(*leaf.as_ptr()).join }).waits_for_lock()
 }
 
+/// Returns whether cancellation leaves a leaf alone that has not been completed.
+///
+/// # Safety
+/// `leaf` is a live leaf.
+#[cfg(feature = "objects")]
+pub(crate) unsafe fn is_protected(leaf: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that `leaf` is live.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_protected()
+}
+
 /// Describes a leaf. Returns `None` if the leaf has been resolved or cancelled. `table` is the leaf's vtable.
 ///
 /// # Safety

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 use super::scrambled::{wait_in_message, wait_of_message};
+use crate::frame::leaf::is_protected;
 use crate::frame::{FrameRef, quietly};
 use crate::run::continuation::Continuation;
 
@@ -96,7 +97,19 @@ impl Kept {
 
     /// Takes the continuation with this number, if it is still there and a `Continuation<T>`.
     pub(super) fn take<T: 'static>(&self, number: u64) -> Option<Continuation<T>> {
-        let one = ManuallyDrop::new(self.remove(number, |one| one.of == TypeId::of::<T>())?);
+        self.take_if(number, |_| true)
+    }
+
+    /// The same for a message that gives the continuation to the program, which may keep it for ever. So it is not that of
+    /// a wait which cancellation leaves alone: only a forged message names one.
+    pub(super) fn take_argument<T: 'static>(&self, number: u64) -> Option<Continuation<T>> {
+        // SAFETY: a leaf lives as long as its continuation.
+        self.take_if(number, |one| unsafe { !is_protected(one.leaf) })
+    }
+
+    fn take_if<T: 'static>(&self, number: u64, is: impl FnOnce(&One) -> bool) -> Option<Continuation<T>> {
+        let one = self.remove(number, |one| one.of == TypeId::of::<T>() && is(one))?;
+        let one = ManuallyDrop::new(one);
         // SAFETY: the leaf is that of a `Continuation<T>`, by its type, and is converted back once.
         Some(unsafe { Continuation::from_leaf(one.leaf) })
     }

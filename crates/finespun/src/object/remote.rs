@@ -320,6 +320,9 @@ impl<W: Work> Handler for Request<W> {
                     here.leave_run();
                     return quietly(|| drop(k));
                 };
+                if !k.as_ref().is_none_or(|k| k.may_answer(here, group)) {
+                    return quietly(|| drop(k));
+                }
                 // A continuation that is here is this worker's.
                 (group, Nodes::of(here).worker())
             }

@@ -14,6 +14,7 @@ use crate::call::Task;
 use crate::cancel::runs::Run;
 use crate::cancel::teams::GroupName;
 use crate::frame::context::{Cx, cx, try_cx};
+use crate::frame::leaf::is_protected;
 use crate::frame::number::{GROUP, NOTHING};
 use crate::frame::{FrameRef, Payload, quietly};
 use crate::message::packet::Handler;
@@ -118,6 +119,17 @@ impl<T: Send + 'static> Return<T> {
         } else {
             Away::named(cx, number).map(Return::Away)
         }
+    }
+}
+
+impl<T> Return<T> {
+    /// Returns whether work in this run or group may answer. The end of a run ends its work, but not all of its waits: so work
+    /// of another run, which only a forged message names, does not answer these.
+    pub(super) fn may_answer(&self, cx: Cx, group: u32) -> bool {
+        let Return::Here(k) = self else { return true };
+        // SAFETY: the leaf lives until its continuation gives it up.
+        let (protected, own) = unsafe { (is_protected(k.leaf()), k.leaf().as_ref().group) };
+        !protected || run_of(cx, own) == run_of(cx, group)
     }
 }
 
@@ -330,7 +342,7 @@ impl<'de, T: Portable> Deserialize<'de> for Continuation<T> {
 fn represent<T: Portable>(cx: Cx, number: u64) -> Option<Continuation<T>> {
     let kept = Nodes::of(cx).kept();
     if kept.is_own(number) {
-        return kept.take(number);
+        return kept.take_argument(number);
     }
     if !cx.is_in_task() {
         return None;
