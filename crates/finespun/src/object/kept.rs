@@ -100,8 +100,8 @@ impl Kept {
         self.take_if(number, |_| true)
     }
 
-    /// The same for a message that gives the continuation to the program, which may keep it for ever. So it is not that of
-    /// a wait which cancellation leaves alone: only a forged message names one.
+    /// The same for a message that gives the continuation to the program, which may keep it for ever. So cancellation must
+    /// end the wait: only a forged message names another.
     pub(super) fn take_argument<T: 'static>(&self, number: u64) -> Option<Continuation<T>> {
         // SAFETY: a leaf lives as long as its continuation.
         self.take_if(number, |one| unsafe { !is_protected(one.leaf) })

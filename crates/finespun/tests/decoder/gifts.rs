@@ -1,8 +1,8 @@
-//! Forged messages that give a wait away.
+//! Forged messages that give away an activity's wait for work elsewhere. The wait ends with the work, not with its run.
 
 use std::ops::ControlFlow::Continue;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use finespun::objects::suspend_with;
 use finespun::parfor;
@@ -13,9 +13,18 @@ use finespun::testing::wire::{self, Kind};
 use crate::program::{Cell, WORKERS, activity, make_cells, release};
 use crate::{ALONE, NODES, PROCESSES, quiet};
 
+/// A message and a number in it: that of a wait in the other process, which has sent the message to this one.
+type Found = (Vec<u8>, u64);
+
 #[task]
 async fn keeps(cell: Ref<Cell>) -> u64 {
     suspend_with(move |k| cell.keep(k).oneway()).await
+}
+
+#[task]
+async fn asks((cell, other): (Ref<Cell>, Ref<Cell>)) -> u64 {
+    // More than the call, which would be forwarded.
+    cell.wait(other).await + 1
 }
 
 #[task]
@@ -23,19 +32,14 @@ async fn numbers_there(_of: u32) -> Vec<u64> {
     wire::numbers()
 }
 
-/// Returns a message by which the other process gives a continuation to `cells[0]`, and the number of the continuation.
-#[task]
-async fn message_that_gives(cells: &[Ref<Cell>]) -> (Vec<u8>, u64) {
+fn record_all() {
     wire::recorded(Kind::Tasks);
     wire::record(true);
-    let (kept, found) = join!(on(1).call(keeps, cells[0]), find_message(cells));
-    wire::record(false);
-    assert_eq!(kept, 0);
-    found
 }
 
+/// Waits for a recorded message that contains the number of a wait in the other process.
 #[task]
-async fn find_message(cells: &[Ref<Cell>]) -> (Vec<u8>, u64) {
+async fn find_message() -> Found {
     let mut messages = Vec::new();
     loop {
         let numbers = on(1).call(numbers_there, 0).await;
@@ -43,51 +47,61 @@ async fn find_message(cells: &[Ref<Cell>]) -> (Vec<u8>, u64) {
         let names = |message: &[u8], number: u64| message.windows(8).any(|bytes| bytes == number.to_le_bytes());
         let named = |number: &u64| messages.iter().find(|message| names(message, *number));
         if let Some((message, number)) = numbers.iter().find_map(|number| Some((named(number)?.clone(), *number))) {
-            release(cells[0]).await;
+            wire::record(false);
             return (message, number);
         }
     }
 }
 
-/// An activity waits for a call of the other process, and a forged message gives the wait to `cells[0]`. Returns how many
-/// continuations that has kept.
+/// Finds a message that gives a continuation to `cells[0]`.
 #[task]
-async fn forge_gift(cells: &[Ref<Cell>], message: &[u8], number: u64) -> usize {
+async fn find_gift(cells: &[Ref<Cell>]) -> Found {
+    let found = find_message().await;
+    release(cells[0]).await;
+    found
+}
+
+/// Puts the number of a wait of this process, which is not one of `before`, in the place of the number in the message, and
+/// sends the message to this worker.
+#[task]
+async fn forge((mut message, number): Found, before: Vec<u64>) {
     let waits = loop {
-        match wire::numbers()[..] {
-            [waits, ..] => break waits,
-            [] => yield_now().await,
+        if let Some(waits) = wire::numbers().into_iter().find(|number| !before.contains(number)) {
+            break waits;
         }
+        yield_now().await;
     };
-    let mut message = message.to_vec();
     for at in 0..message.len() - 7 {
         if message[at..at + 8] == number.to_le_bytes() {
             message[at..at + 8].copy_from_slice(&waits.to_le_bytes());
         }
     }
-    // To this worker, which has the wait and the cell.
     assert!(wire::forge(0, &message));
     for _ in 0..100 {
         yield_now().await;
     }
-    let kept = cells[0].release().await;
-    release(cells[2]).await;
-    kept
 }
 
 #[task]
-async fn gift() -> usize {
+async fn gift() {
     let cells = make_cells().await;
-    let (message, number) = message_that_gives(&cells).await;
-    let (ended, kept) = join!(parfor(1..2, |k| activity(&cells, k)), forge_gift(&cells, &message, number));
+    record_all();
+    let (given, found) = join!(on(1).call(keeps, cells[0]), find_gift(&cells));
+    assert_eq!(given, 0);
+    let before = wire::numbers();
+    let (ended, ()) = join!(parfor(1..2, |k| activity(&cells, k)), give(&cells, found, before));
     assert_eq!(ended, Continue(()));
-    kept
 }
 
-/// An activity's wait for work elsewhere ends with the work, not with the run. So a forged message must not give it to an
-/// object, which may keep it for ever.
+#[task]
+async fn give(cells: &[Ref<Cell>], found: Found, before: Vec<u64>) {
+    forge(found, before).await;
+    cells[0].release().await;
+    release(cells[2]).await;
+}
+
 #[test]
-fn no_message_gives_away_a_wait_of_the_library() {
+fn no_object_gets_a_wait_of_the_library() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     quiet();
     WORKERS.store(1, Ordering::Relaxed);
@@ -95,4 +109,55 @@ fn no_message_gives_away_a_wait_of_the_library() {
     // The message has no answer, so its error ends the run.
     let error = runtime.try_run(gift()).expect_err("the wait has been given away").to_string();
     assert!(error.contains("could not be decoded"), "{error}");
+}
+
+static FOUND: Mutex<Option<(Vec<Ref<Cell>>, Found)>> = Mutex::new(None);
+
+/// Waits for `cells[0]`, which waits for `cells[4]`, and finds the message.
+#[task]
+async fn asks_until_released() {
+    let cells = make_cells().await;
+    record_all();
+    join!(on(1).call(asks, (cells[0], cells[4])), show_message(&cells));
+}
+
+#[task]
+async fn show_message(cells: &[Ref<Cell>]) {
+    let found = find_message().await;
+    *FOUND.lock().unwrap() = Some((cells.to_vec(), found));
+}
+
+#[task]
+async fn forge_of_other_run(cells: Vec<Ref<Cell>>, found: Found) {
+    let before = wire::numbers();
+    let (ended, ()) = join!(parfor(1..2, |k| activity(&cells, k)), ask(&cells, found, before));
+    assert_eq!(ended, Continue(()));
+}
+
+#[task]
+async fn ask(cells: &[Ref<Cell>], found: Found, before: Vec<u64>) {
+    forge(found, before).await;
+    release(cells[4]).await;
+    release(cells[2]).await;
+}
+
+#[test]
+fn work_of_another_run_does_not_answer() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    quiet();
+    WORKERS.store(1, Ordering::Relaxed);
+    let runtime = Runtime::builder().processes(PROCESSES).workers(1).nodes(NODES).build().unwrap();
+    std::thread::scope(|scope| {
+        // The other run releases what it waits for.
+        scope.spawn(|| runtime.run(asks_until_released()));
+        let (cells, found) = loop {
+            match FOUND.lock().unwrap().take() {
+                Some(found) => break found,
+                None => std::thread::yield_now(),
+            }
+        };
+        let error =
+            runtime.try_run(forge_of_other_run(cells, found)).expect_err("the wait has been answered").to_string();
+        assert!(error.contains("dropped unresolved"), "{error}");
+    });
 }
