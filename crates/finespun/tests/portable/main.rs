@@ -25,8 +25,14 @@ fn over_processes(test: impl Fn(&Runtime) + Send + 'static) {
     let migrated = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&migrated);
     over_shapes(&[(2, 1, 2), (2, 2, 4), (3, 1, 2), (4, 2, 8)], move |runtime| {
-        test(runtime);
-        counted.fetch_add(runtime.stats().tasks_migrated, Ordering::Relaxed);
+        // Until another process has asked for work in time.
+        for _ in 0..20 {
+            test(runtime);
+            let migrated = runtime.stats().tasks_migrated;
+            if counted.fetch_add(migrated, Ordering::Relaxed) + migrated > 0 {
+                break;
+            }
+        }
     });
     assert!(migrated.load(Ordering::Relaxed) > 0, "no task has migrated");
 }
