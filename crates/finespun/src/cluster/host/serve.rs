@@ -6,9 +6,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use super::{
     ARRIVAL, Command, Counts, MEMORY, Reply, SHARE, Secret, address, domain, end_process, far, make_memory, map,
     own_memory, own_user, path, read_from, wire, write_to,
 };
+use crate::atomics::lock_std as lock;
 use crate::cancel::runs::ProcessDied;
 use crate::cluster::{Joined, Shape, join};
 use crate::fabric::placed::Segment;
@@ -37,13 +38,21 @@ pub(crate) fn serve<R>(
     count: impl Fn(&R) -> Counts,
     end: impl Fn(R) -> i64,
 ) -> Result<Infallible, String> {
-    static SERVES: AtomicBool = AtomicBool::new(false);
-    // Relaxed: only the first caller continues. It ends the process.
-    if SERVES.swap(true, Ordering::Relaxed) {
-        loop {
-            thread::park();
-        }
+    static FAILED: Mutex<Option<String>> = Mutex::new(None);
+    // The first caller ends the process, while others wait for the lock. If it fails, so do the others.
+    let mut failed = lock(&FAILED);
+    if let Some(error) = &*failed {
+        return Err(error.clone());
     }
+    serve_until_the_end(place, build, count, end).inspect_err(|error| *failed = Some(error.clone()))
+}
+
+fn serve_until_the_end<R>(
+    place: &Launched,
+    build: impl Fn(&[u8], Joined) -> Result<R, String>,
+    count: impl Fn(&R) -> Counts,
+    end: impl Fn(R) -> i64,
+) -> Result<Infallible, String> {
     let failed = |error: io::Error| format!("this process cannot serve process 0: {error}");
     leave_signals_to_the_first().map_err(failed)?;
     let (stream, pid, secret) = connect(place)?;
