@@ -192,7 +192,9 @@ impl Cluster {
 
     /// At the leader: another process has joined a run.
     pub(super) fn joined_elsewhere(&self, team: &Team, from: usize, name: u32) {
-        self.end_unknown(team, from, name);
+        if !lock(&self.state).runs.live.contains_key(&name) {
+            self.end_unknown(team, from, name);
+        }
     }
 
     /// At the leader: another process has a run that has ended, or that a forged message has begun there.

@@ -320,7 +320,7 @@ impl<W: Work> Handler for Request<W> {
                     here.leave_run();
                     return quietly(|| drop(k));
                 };
-                if !k.as_ref().is_none_or(|k| k.may_answer(here, group)) {
+                if !k.as_ref().is_none_or(|k| k.may_answer(group)) {
                     return quietly(|| drop(k));
                 }
                 // A continuation that is here is this worker's.

@@ -123,13 +123,13 @@ impl<T: Send + 'static> Return<T> {
 }
 
 impl<T> Return<T> {
-    /// Returns whether work in this run or group may answer. The end of a run ends its work, but not all of its waits: so work
-    /// of another run, which only a forged message names, does not answer these.
-    pub(super) fn may_answer(&self, cx: Cx, group: u32) -> bool {
+    /// Returns whether work in this run or group may answer. The end of a group ends its work, but not all of its waits: so
+    /// work elsewhere, which only a forged message names, does not answer these.
+    pub(super) fn may_answer(&self, group: u32) -> bool {
         let Return::Here(k) = self else { return true };
         // SAFETY: the leaf lives until its continuation gives it up.
         let (protected, own) = unsafe { (is_protected(k.leaf()), k.leaf().as_ref().group) };
-        !protected || run_of(cx, own) == run_of(cx, group)
+        !protected || own == group
     }
 }
 

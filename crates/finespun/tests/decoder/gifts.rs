@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use finespun::objects::suspend_with;
 use finespun::parfor;
 use finespun::prelude::*;
+use finespun::tasks::outside;
 use finespun::testing::TestSettings;
 use finespun::testing::wire::{self, Kind};
 
@@ -116,6 +117,8 @@ static FOUND: Mutex<Option<(Vec<Ref<Cell>>, Found)>> = Mutex::new(None);
 /// Waits for `cells[0]`, which waits for `cells[4]`, and finds the message.
 #[task]
 async fn asks_until_released() {
+    // The other run does.
+    let _outside = outside();
     let cells = make_cells().await;
     record_all();
     join!(on(1).call(asks, (cells[0], cells[4])), show_message(&cells));

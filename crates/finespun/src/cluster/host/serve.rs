@@ -54,8 +54,8 @@ fn serve_until_the_end<R>(
     end: impl Fn(R) -> i64,
 ) -> Result<Infallible, String> {
     let failed = |error: io::Error| format!("this process cannot serve process 0: {error}");
-    leave_signals_to_the_first().map_err(failed)?;
     let (stream, pid, secret) = connect(place)?;
+    leave_signals_to_the_first().map_err(failed)?;
     let rank = place.rank;
     let first = ProcessDied { rank: 0, processes: place.size, pid };
     let (sender, commands) = channel();

@@ -49,7 +49,8 @@ impl Runs {
 
 impl Team {
     /// Returns false if a run with this name is here. Otherwise, the run has ended, or a forged message has named a run that
-    /// has not begun: then no run gets the name, which another process takes for that of a run that has ended.
+    /// has not begun: then no run gets the name, which another process takes for that of a run that has ended. Also returns
+    /// false if too many names are refused.
     #[cfg(feature = "objects")]
     pub(crate) fn refuse_run(&self, name: u32) -> bool {
         let mut runs = lock(&self.runs);
@@ -58,10 +59,10 @@ impl Team {
         }
         // Names wrap around.
         if (name.wrapping_sub(runs.begun as u32) as i32) > 0 {
-            runs.refused.insert(name);
-            if runs.refused.len() > REFUSED {
-                runs.refused.pop_last();
+            if runs.refused.len() >= REFUSED {
+                return runs.refused.contains(&name);
             }
+            runs.refused.insert(name);
         }
         true
     }
