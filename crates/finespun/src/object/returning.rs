@@ -120,9 +120,7 @@ impl<T: Send + 'static> Return<T> {
             Away::named(cx, number).map(Return::Away)
         }
     }
-}
 
-impl<T> Return<T> {
     /// Returns whether work in this run or group may answer. The end of a group ends its work, but not all of its waits: so
     /// work elsewhere, which only a forged message names, does not answer these.
     pub(super) fn may_answer(&self, group: u32) -> bool {

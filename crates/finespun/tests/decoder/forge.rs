@@ -50,7 +50,7 @@ pub(crate) fn kinds(messages: Vec<Vec<u8>>, header: usize) -> Vec<Vec<Vec<u8>>> 
 
 /// Returns where a message, if it is a request, has the name of its run, and the number of the wait for the answer. The
 /// flags are in `object::remote`.
-pub(crate) fn places(message: &[u8]) -> (Option<usize>, Option<usize>) {
+fn places(message: &[u8]) -> (Option<usize>, Option<usize>) {
     let flags = message.get(IDENTITY).copied().unwrap_or(0);
     let number = (flags & 1 != 0).then_some(IDENTITY + 1);
     let name = (flags & 4 != 0).then_some(number.map_or(IDENTITY + 1, |number| number + 8));
@@ -58,7 +58,7 @@ pub(crate) fn places(message: &[u8]) -> (Option<usize>, Option<usize>) {
 }
 
 /// Returns whether a message, if it is a request, has no answer: an error in it ends its run.
-pub(crate) fn is_one_way(message: &[u8]) -> bool {
+fn is_one_way(message: &[u8]) -> bool {
     matches!(places(message), (Some(_), None))
 }
 

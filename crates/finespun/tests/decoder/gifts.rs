@@ -8,9 +8,10 @@ use finespun::objects::suspend_with;
 use finespun::parfor;
 use finespun::prelude::*;
 use finespun::tasks::outside;
-use finespun::testing::TestSettings;
 use finespun::testing::wire::{self, Kind};
+use finespun::testing::*;
 
+use crate::common::within_a_minute;
 use crate::program::{Cell, WORKERS, activity, make_cells, release};
 use crate::{ALONE, NODES, PROCESSES, quiet};
 
@@ -101,15 +102,25 @@ async fn give(cells: &[Ref<Cell>], found: Found, before: Vec<u64>) {
     release(cells[2]).await;
 }
 
-#[test]
-fn no_object_gets_a_wait_of_the_library() {
+/// Calls `test` with a runtime of two processes.
+fn over_two_processes(test: impl Fn(&Runtime) + Send + 'static) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     quiet();
     WORKERS.store(1, Ordering::Relaxed);
-    let runtime = Runtime::builder().processes(PROCESSES).workers(1).nodes(NODES).build().unwrap();
-    // The message has no answer, so its error ends the run.
-    let error = runtime.try_run(gift()).expect_err("the wait has been given away").to_string();
-    assert!(error.contains("could not be decoded"), "{error}");
+    within_a_minute(move || {
+        let runtime = Runtime::builder().processes(PROCESSES).workers(1).nodes(NODES).build().unwrap();
+        test(&runtime);
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+#[test]
+fn no_object_gets_a_wait_of_the_library() {
+    over_two_processes(|runtime| {
+        // The message has no answer, so its error ends the run.
+        let error = runtime.try_run(gift()).expect_err("the wait has been given away").to_string();
+        assert!(error.contains("could not be decoded"), "{error}");
+    });
 }
 
 static FOUND: Mutex<Option<(Vec<Ref<Cell>>, Found)>> = Mutex::new(None);
@@ -130,8 +141,9 @@ async fn show_message(cells: &[Ref<Cell>]) {
     *FOUND.lock().unwrap() = Some((cells.to_vec(), found));
 }
 
+/// An activity waits, and forged work waits for `cells[4]` in its place.
 #[task]
-async fn forge_of_other_run(cells: Vec<Ref<Cell>>, found: Found) {
+async fn forge_work(cells: Vec<Ref<Cell>>, found: Found) {
     let before = wire::numbers();
     let (ended, ()) = join!(parfor(1..2, |k| activity(&cells, k)), ask(&cells, found, before));
     assert_eq!(ended, Continue(()));
@@ -146,21 +158,39 @@ async fn ask(cells: &[Ref<Cell>], found: Found, before: Vec<u64>) {
 
 #[test]
 fn work_of_another_run_does_not_answer() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    quiet();
-    WORKERS.store(1, Ordering::Relaxed);
-    let runtime = Runtime::builder().processes(PROCESSES).workers(1).nodes(NODES).build().unwrap();
-    std::thread::scope(|scope| {
-        // The other run releases what it waits for.
-        scope.spawn(|| runtime.run(asks_until_released()));
-        let (cells, found) = loop {
-            match FOUND.lock().unwrap().take() {
-                Some(found) => break found,
-                None => std::thread::yield_now(),
-            }
-        };
-        let error =
-            runtime.try_run(forge_of_other_run(cells, found)).expect_err("the wait has been answered").to_string();
+    over_two_processes(|runtime| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| runtime.run(asks_until_released()));
+            let (cells, found) = loop {
+                match FOUND.lock().unwrap().take() {
+                    Some(found) => break found,
+                    None => std::thread::yield_now(),
+                }
+            };
+            let error = runtime.try_run(forge_work(cells, found)).expect_err("the wait has been answered").to_string();
+            assert!(error.contains("dropped unresolved"), "{error}");
+        });
+    });
+}
+
+/// The run asks, outside a group, and forges.
+#[task]
+async fn asks_and_forges() {
+    let cells = make_cells().await;
+    record_all();
+    join!(on(1).call(asks, (cells[0], cells[4])), find_and_forge(&cells));
+}
+
+#[task]
+async fn find_and_forge(cells: &[Ref<Cell>]) {
+    let found = find_message().await;
+    forge_work(cells.to_vec(), found).await;
+}
+
+#[test]
+fn work_outside_the_group_does_not_answer() {
+    over_two_processes(|runtime| {
+        let error = runtime.try_run(asks_and_forges()).expect_err("the wait has been answered").to_string();
         assert!(error.contains("dropped unresolved"), "{error}");
     });
 }

@@ -88,7 +88,7 @@ impl Cell {
 }
 
 #[task]
-pub(crate) async fn task_at(n: u64) -> u64 {
+async fn task_at(n: u64) -> u64 {
     n.wrapping_mul(here() as u64)
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn activity(cells: &[Ref<Cell>], k: u64) -> ControlFlow<()> {
 }
 
 #[task]
-pub(crate) async fn put_all(array: IArray<u64>) {
+async fn put_all(array: IArray<u64>) {
     // A forged message may have made the array, of any length.
     if array.len() <= 64 {
         array.fill(|index| index as u64).await;
@@ -111,23 +111,23 @@ pub(crate) async fn put_all(array: IArray<u64>) {
 }
 
 #[task]
-pub(crate) async fn get_some(array: IArray<u64>) -> u64 {
+async fn get_some(array: IArray<u64>) -> u64 {
     array.get(0).await + array.get(array.len() - 1).await
 }
 
 #[task]
-pub(crate) async fn puts(array: IArray<u64>) {
+async fn puts(array: IArray<u64>) {
     yield_now().await;
     everywhere(put_all, array).await;
 }
 
 #[task]
-pub(crate) async fn get_text(array: IArray<String>) -> String {
+async fn get_text(array: IArray<String>) -> String {
     array.get(3).await
 }
 
 #[task]
-pub(crate) async fn make_array(len: usize) -> u64 {
+async fn make_array(len: usize) -> u64 {
     let array = IArray::create(len % 64 + 1, layout::cyclic(nodes())).await;
     array.put(0, 1).await;
     let first = array.get(0).await;
@@ -137,13 +137,13 @@ pub(crate) async fn make_array(len: usize) -> u64 {
 
 /// May run on a worker without nodes, whose accesses are work for others.
 #[task]
-pub(crate) async fn copy(from: IArray<u64>, to: IArray<u64>, index: usize) {
+async fn copy(from: IArray<u64>, to: IArray<u64>, index: usize) {
     yield_now().await;
     to.put(index, from.get(index).await).await;
 }
 
 #[task]
-pub(crate) async fn copies(from: IArray<u64>) -> u64 {
+async fn copies(from: IArray<u64>) -> u64 {
     let to = IArray::create(40, layout::cyclic(nodes())).await;
     join_all((0..40).map(|index| copy(from, to, index))).await;
     let sum = to.freeze().await.iter().sum::<u64>();
@@ -152,7 +152,7 @@ pub(crate) async fn copies(from: IArray<u64>) -> u64 {
 }
 
 #[task]
-pub(crate) async fn arrays() -> u64 {
+async fn arrays() -> u64 {
     let mut sum = 0;
     for cache in [Cache::Off, Cache::On { block: 8, capacity: 2 }, Cache::Auto] {
         for cyclic in [false, true] {
@@ -185,7 +185,7 @@ pub(crate) async fn arrays() -> u64 {
 }
 
 #[task]
-pub(crate) async fn object_arrays() -> u64 {
+async fn object_arrays() -> u64 {
     let cells =
         Array::create(20, layout::cyclic(nodes()), |index, sum: &u64| Cell::new(sum.wrapping_add(index as u64)), 3)
             .await;
@@ -208,24 +208,24 @@ pub(crate) async fn make_cells() -> Vec<Ref<Cell>> {
 
 /// Where the task runs: the number of its worker.
 #[task(portable)]
-pub(crate) async fn whereabouts(_n: u32) -> usize {
+async fn whereabouts(_n: u32) -> usize {
     busy_wait();
     here()
 }
 
 /// The same, after all activities of the group have met.
 #[task(portable)]
-pub(crate) async fn meets(_n: u32) -> usize {
+async fn meets(_n: u32) -> usize {
     busy_wait();
     sync().await;
     here()
 }
 
 /// Whether `migrations` runs: forged calls of its tasks take no time.
-pub(crate) static MIGRATING: AtomicBool = AtomicBool::new(false);
+static MIGRATING: AtomicBool = AtomicBool::new(false);
 
 /// Takes long enough for another process to ask for work.
-pub(crate) fn busy_wait() {
+fn busy_wait() {
     let start = Instant::now();
     while MIGRATING.load(Ordering::Relaxed) && start.elapsed() < Duration::from_micros(50) {
         std::hint::spin_loop();
@@ -234,7 +234,7 @@ pub(crate) fn busy_wait() {
 
 /// Runs portable tasks until another process has taken some of each kind. Returns 3.
 #[task]
-pub(crate) async fn migrations() -> u64 {
+async fn migrations() -> u64 {
     let away = |places: &[usize]| places.iter().any(|&place| place >= WORKERS.load(Ordering::Relaxed));
     MIGRATING.store(true, Ordering::Relaxed);
     let (mut tasks, mut branches, mut activities) = (false, false, false);

@@ -30,7 +30,7 @@ pub(crate) async fn make_waits() -> Waits {
 }
 
 #[task]
-pub(crate) async fn waiter(waits: &Waits, k: usize) {
+async fn waiter(waits: &Waits, k: usize) {
     let (at, other) = (waits.cells[k % NODES], waits.cells[(k + 1) % NODES]);
     for _ in 0..100 {
         let waited = match k / NODES {
@@ -54,13 +54,13 @@ pub(crate) async fn victim(waits: Waits) {
 }
 
 #[task]
-pub(crate) async fn async_waits(waits: &Waits) {
+async fn async_waits(waits: &Waits) {
     parfor(0..5 * NODES, |k| waiter(waits, k)).await;
     suspend(|k: Continuation<()>| FORGOTTEN.lock().unwrap().push(k)).await;
 }
 
 #[task]
-pub(crate) async fn tell(waits: &Waits) {
+async fn tell(waits: &Waits) {
     for cell in &waits.cells {
         for _ in 0..3 {
             let _ = cell.slow(1).checked().await;

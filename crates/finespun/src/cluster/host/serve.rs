@@ -39,11 +39,12 @@ pub(crate) fn serve<R>(
     end: impl Fn(R) -> i64,
 ) -> Result<Infallible, String> {
     static FAILED: Mutex<Option<String>> = Mutex::new(None);
-    // The first caller ends the process, while others wait for the lock. If it fails, so do the others.
+    // The first caller ends the process, and others wait for the lock till then. If it fails, so do the others.
     let mut failed = lock(&FAILED);
     if let Some(error) = &*failed {
         return Err(error.clone());
     }
+    *failed = Some("this process has panicked while it served process 0".to_owned());
     serve_until_the_end(place, build, count, end).inspect_err(|error| *failed = Some(error.clone()))
 }
 

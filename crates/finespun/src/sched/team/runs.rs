@@ -31,6 +31,7 @@ pub(super) struct Runs {
 }
 
 /// The most names that are refused. Only forged messages make any.
+#[cfg(feature = "objects")]
 const REFUSED: usize = 1 << 16;
 
 impl Runs {
@@ -45,26 +46,29 @@ impl Runs {
             }
         }
     }
-}
 
-impl Team {
-    /// Returns false if a run with this name is here. Otherwise, the run has ended, or a forged message has named a run that
-    /// has not begun: then no run gets the name, which another process takes for that of a run that has ended. Also returns
-    /// false if too many names are refused.
+    /// See [`Team::refuse_run`]. A name that does not belong to a run here is that of an ended run, or a forged message has
+    /// named a run that has not begun.
     #[cfg(feature = "objects")]
-    pub(crate) fn refuse_run(&self, name: u32) -> bool {
-        let mut runs = lock(&self.runs);
-        if runs.by_number.values().any(|run| run.name == name) {
+    fn refuse(&mut self, name: u32) -> bool {
+        if self.by_number.values().any(|run| run.name == name) {
             return false;
         }
         // Names wrap around.
-        if (name.wrapping_sub(runs.begun as u32) as i32) > 0 {
-            if runs.refused.len() >= REFUSED {
-                return runs.refused.contains(&name);
-            }
-            runs.refused.insert(name);
+        let has_begun = (name.wrapping_sub(self.begun as u32) as i32) <= 0;
+        if has_begun || self.refused.contains(&name) {
+            return true;
         }
-        true
+        self.refused.len() < REFUSED && self.refused.insert(name)
+    }
+}
+
+impl Team {
+    /// Keeps this name from runs to come: another process is told that the run has ended. Returns false if it must not be told,
+    /// since the run is here, or too many names are refused.
+    #[cfg(feature = "objects")]
+    pub(crate) fn refuse_run(&self, name: u32) -> bool {
+        lock(&self.runs).refuse(name)
     }
 
     /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root). It [enters](Team::enter) before,
@@ -300,18 +304,31 @@ impl Team {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom), feature = "objects"))]
 mod tests {
     use super::*;
 
     #[test]
     fn no_run_gets_a_refused_name() {
-        let mut runs = Runs { refused: BTreeSet::from([2, 3, 7]), ..Runs::default() };
+        let mut runs = Runs::default();
+        assert!([2, 3, 7].iter().all(|&name| runs.refuse(name)));
         assert_eq!([1, 4, 5, 6, 8], std::array::from_fn(|_| runs.next_name()));
         assert!(runs.refused.is_empty());
+        // An ended run's name needs no room.
+        assert!(runs.refuse(8) && runs.refused.is_empty());
         // The names wrap around.
         runs.begun = u64::from(u32::MAX) - 1;
-        runs.refused.insert(u32::MAX);
-        assert_eq!([1, 2, 3], std::array::from_fn(|_| runs.next_name()));
+        assert!(runs.refuse(u32::MAX) && runs.refuse(2));
+        assert_eq!([1, 3, 4], std::array::from_fn(|_| runs.next_name()));
+    }
+
+    #[test]
+    fn no_process_is_told_of_more_names_than_are_refused() {
+        let mut runs = Runs::default();
+        let room = REFUSED as u32;
+        assert!((1..=room).all(|name| runs.refuse(name)));
+        assert!(!runs.refuse(room + 1));
+        assert!(runs.refuse(room), "it is refused");
+        assert_eq!(runs.next_name(), room + 1);
     }
 }
