@@ -269,7 +269,8 @@ impl Header {
             Group::Named(Names { run: run_of_message(first), group: Some(name) })
         };
         let out = from.travels() == Travels::Out;
-        let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away == out);
+        // Within a process, the answer may still be for another one. From there, nothing has been left here.
+        let from_there = matches!(group, Group::Named(_)) == out && k.is_none_or(|k| k.away || !out);
         let keeps = flags & KEEPS != 0;
         (from_there && (out || !keeps)).then_some(Header { group, k, keeps })
     }
@@ -306,7 +307,10 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Some(Header { group, k: name, keeps }) = Header::read(&mut from) else { return };
+        let Some(Header { group, k: name, keeps }) = Header::read(&mut from) else {
+            debug_assert!(from.travels() == Travels::Out, "a message of this process can be read");
+            return;
+        };
         let arguments = if keeps { Arguments::of(&from, cx) } else { None };
         let k = name.and_then(|name| Return::named(name, cx));
         let away = matches!(group, Group::Named(_));

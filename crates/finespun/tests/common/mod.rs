@@ -86,14 +86,26 @@ fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
     builder
 }
 
+/// The settings under which a test runs, for the report of a failure.
+struct Case(String);
+
+impl Drop for Case {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("under these settings: {}", self.0);
+        }
+    }
+}
+
 /// Calls `test` with a runtime for each pair of values of `WORKERS`, `BLOCK` and `FABRICS`. Panics if a frame is left
 /// afterwards.
 pub fn everywhere(test: impl Fn(&Runtime)) {
     for [workers, n, fabric] in cases([WORKERS.len(), BLOCK.len(), FABRICS.len()]) {
         let (workers, n, fabric) = (WORKERS[workers], BLOCK[n], FABRICS[fabric]);
         let runtime = on(Runtime::builder().workers(workers).block_every(n), fabric).build().unwrap();
+        let _case = Case(format!("{workers} workers, block every {n}, {fabric}"));
         test(&runtime);
-        assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}, {fabric}");
+        assert_eq!(runtime.close(), 0, "frames left");
     }
 }
 
@@ -112,10 +124,11 @@ pub fn on_any_nodes(test: impl Fn(&Runtime)) {
         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
         let runtime = on(runtime.transport(transport).encode(encode), fabric).build().unwrap();
         assert!(!launched() || runtime.workers() > workers, "other processes have workers, too");
+        let _case = Case(format!(
+            "{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}, {fabric}"
+        ));
         test(&runtime);
-        let how =
-            format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}, {fabric}");
-        assert_eq!(runtime.close(), 0, "frames left: {how}");
+        assert_eq!(runtime.close(), 0, "frames left");
     }
 }
 
@@ -133,11 +146,11 @@ pub fn over_shapes(shapes: &[(usize, usize, usize)], test: impl Fn(&Runtime) + S
                 }
                 let runtime = Runtime::builder().over(processes, per_host).workers(workers).nodes(nodes);
                 let runtime = runtime.block_every(block).build().unwrap();
-                test(&runtime);
-                let how = format!(
+                let _case = Case(format!(
                     "{processes} processes of {workers} workers, {nodes} nodes, block every {block}, {per_host} processes of a host"
-                );
-                assert_eq!(runtime.close(), 0, "frames left: {how}");
+                ));
+                test(&runtime);
+                assert_eq!(runtime.close(), 0, "frames left");
             }
         }
     });

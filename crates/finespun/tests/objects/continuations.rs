@@ -37,6 +37,14 @@ impl Link {
         last
     }
 
+    /// Returns the same node: this link waits for the next one, which calls the others in tail position.
+    async fn last_after_the_next(this: Ref<Self>) -> usize {
+        let next: Option<Ref<Link>> = this.next().await;
+        let Some(next) = next else { return here() };
+        let last = next.last().await;
+        last
+    }
+
     /// Follows the chain like `last`; the last link panics.
     #[task(stack)]
     async fn fail(this: Ref<Self>) -> usize {
@@ -85,6 +93,29 @@ fn the_last_link_of_a_chain_answers_the_caller() {
             assert_eq!(runtime.run(checked(first)), told);
         }
     });
+}
+
+/// A message between two nodes of one worker is bytes, too, and carries a continuation of another process.
+#[test]
+fn a_call_of_another_process_is_forwarded_between_the_nodes_of_a_worker() {
+    for per_host in [2, 1] {
+        let runtime = Runtime::builder().workers(1).nodes(4).encode(true).over(2, per_host).build().unwrap();
+        let workers = runtime.workers();
+        // The first link waits in the second process. The next two are at nodes of the first worker, if there are so many.
+        #[task]
+        async fn links(workers: usize) -> Ref<Link> {
+            let last: Ref<Link> = on(workers % nodes()).create(Link { next: None }).await;
+            let second: Ref<Link> = on(0).create(Link { next: Some(last) }).await;
+            on(1).create(Link { next: Some(second) }).await
+        }
+        #[task]
+        async fn waits_there(first: Ref<Link>) -> usize {
+            first.last_after_the_next().await
+        }
+        let first = runtime.run(links(workers));
+        assert_eq!(runtime.run(waits_there(first)), workers % runtime.nodes());
+        assert_eq!(runtime.close(), 0);
+    }
 }
 
 /// Returns the cost of `run`: messages of all kinds, fallbacks, and frames created.
