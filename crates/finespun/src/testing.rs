@@ -143,6 +143,11 @@ pub mod wire {
         try_cx().map_or([0; 4], |cx| run_in_message(names(cx, cx.run()).run.wrapping_add(later)))
     }
 
+    /// Lets the names of the next runs follow this one.
+    pub fn name_runs_after(runtime: &Runtime, name: u32) {
+        runtime.name_runs_after(name);
+    }
+
     /// Returns the numbers of the continuations that the current worker keeps.
     pub fn numbers() -> Vec<u64> {
         try_cx().map(|cx| Nodes::of(cx).numbers()).unwrap_or_default()

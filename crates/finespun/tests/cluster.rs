@@ -281,6 +281,20 @@ fn mapped_activities_run_everywhere() {
 }
 
 /// Runs are begun while others end, in all processes.
+/// A name is used again after 2^32 runs.
+#[test]
+fn names_of_runs_wrap_around() {
+    over_processes(|runtime| {
+        for quarter in 1..=6_u32 {
+            wire::name_runs_after(runtime, (quarter << 30).wrapping_sub(2));
+            let nodes = runtime.nodes() as u64;
+            for _ in 0..3 {
+                assert_eq!(runtime.run(count()), (nodes + nodes * (nodes - 1), 3));
+            }
+        }
+    });
+}
+
 #[test]
 fn runs_overlap() {
     within_a_minute(|| {

@@ -198,6 +198,9 @@ pub(crate) struct Groups {
 #[derive(Default)]
 struct Free {
     indices: Vec<u32>,
+    /// Those that only another group of the same run may use, by its number: other processes knew the group. If one of
+    /// them has forged a message, work may have outlasted its group. The number still leads to the run, whose end it delays.
+    of_runs: HashMap<u32, Vec<u32>>,
     /// The first index that has never been used.
     next: u32,
 }
@@ -265,7 +268,8 @@ impl Groups {
     pub(crate) fn begin(&self, above: u32, run: u32, activities: u64) -> u32 {
         let index = {
             let mut free = lock(&self.free);
-            free.indices.pop().unwrap_or_else(|| {
+            let of_run = free.of_runs.get_mut(&run).and_then(Vec::pop);
+            of_run.or_else(|| free.indices.pop()).unwrap_or_else(|| {
                 assert!(free.next < GROUPS, "more than {GROUPS} groups with waiting activities at once");
                 free.next += 1;
                 free.next - 1
@@ -334,12 +338,19 @@ impl Groups {
                 parts.give_back(code);
             }
         }
-        lock(&self.free).indices.push(index_of(number));
+        let mut free = lock(&self.free);
+        let free = if shared.is_some() { free.of_runs.entry(run).or_default() } else { &mut free.indices };
+        free.push(index_of(number));
         shared
     }
 
-    /// Ends a run: drops its range.
+    /// Ends a run, whose groups have ended: drops its range, and lets other runs use its records.
     pub(crate) fn end_run(&self, run: u32) {
+        let mut free = lock(&self.free);
+        if let Some(indices) = free.of_runs.remove(&run) {
+            free.indices.extend(indices);
+        }
+        drop(free);
         if self.members == Members::RangeCodes {
             lock(&self.runs).remove(&run);
         }

@@ -20,8 +20,8 @@ pub(super) enum Control {
     Stuck { runs: Vec<u32> },
     /// To the first process: a request to cancel the run, or the answer to `Stuck`.
     Cancel { run: u32, why: Why },
-    /// Down the tree: the run ends; all runs before `live` have ended.
-    End { run: u32, live: u32 },
+    /// Down the tree: the run ends, unless it is 0, which names none. All runs before `live` have ended.
+    End { run: u32, live: Option<u32> },
     /// To the first process: nothing of the run is left in this process.
     Ended { run: u32 },
     /// To the first process: the sender has joined many runs, this one last. The answer is `End` if the run has ended, or

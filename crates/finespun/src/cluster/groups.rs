@@ -62,6 +62,9 @@ impl Cluster {
             return Some(number);
         }
         let number = team.id.group(team.groups.begin(run, run, 1));
+        let group = team.groups.get(number);
+        let begun = group.share(group.uses());
+        debug_assert!(begun, "no other thread knows the number");
         groups.joined.insert(name, number);
         groups.names.insert(number, name);
         drop(state);

@@ -478,8 +478,8 @@ impl Peers for Cluster {
         Cluster::all_parked(self, team)
     }
 
-    fn begun(&self, run: &Arc<Run>) {
-        Cluster::begun(self, run);
+    fn begun(&self, team: &Team, run: &Arc<Run>) {
+        Cluster::begun(self, team, run);
     }
 
     fn join_run(&self, team: &Team, name: u32) -> Option<u32> {

@@ -42,14 +42,36 @@ pub(super) struct Runs {
 const UNASKED: usize = 64;
 /// The number of ended runs that a process remembers, beside those that no message names any more.
 const REMEMBERED: usize = 1 << 16;
+/// The number of runs after which the leader tells which have ended, if no message leaves its process.
+const UNTOLD: u32 = 1 << 24;
+
+/// Returns whether a run has begun before another. Names wrap around.
+fn is_before(name: u32, other: u32) -> bool {
+    (name.wrapping_sub(other) as i32) < 0
+}
 
 impl Runs {
     /// Remembers that a run has ended.
-    fn has_ended(&mut self, name: u32) {
+    fn note_ended(&mut self, name: u32) {
         self.ended.insert(name);
         if self.ended.len() > REMEMBERED {
-            // Most likely, a forged one.
-            self.ended.pop_last();
+            // The latest. Most likely, a forged one.
+            let wrapped = self.ended.range(..self.ended_before).next_back();
+            let latest = wrapped.or(self.ended.last()).copied();
+            latest.map(|latest| self.ended.remove(&latest));
+        }
+    }
+
+    /// Returns whether this process knows that a run has ended.
+    fn has_ended(&self, name: u32) -> bool {
+        is_before(name, self.ended_before) || self.ended.contains(&name)
+    }
+
+    /// All runs before `live` have ended.
+    fn all_ended_before(&mut self, live: u32) {
+        if is_before(self.ended_before, live) {
+            self.ended_before = live;
+            self.ended.retain(|&name| !is_before(name, live));
         }
     }
 
@@ -72,8 +94,17 @@ impl Runs {
 }
 
 impl Cluster {
-    pub(super) fn begun(&self, run: &Arc<Run>) {
+    pub(super) fn begun(&self, team: &Team, run: &Arc<Run>) {
         lock(&self.state).runs.live.insert(run.name, Arc::clone(run));
+        if run.name.is_multiple_of(UNTOLD) {
+            self.tell_live(team);
+        }
+    }
+
+    /// At the leader: tells which runs have ended. Otherwise a new one's name would seem to be before these, once names wrap
+    /// around.
+    pub(super) fn tell_live(&self, team: &Team) {
+        self.send_down(&Control::End { run: 0, live: Some(team.first_run()) });
     }
 
     pub(super) fn join_run(&self, team: &Team, name: u32) -> Option<u32> {
@@ -82,7 +113,7 @@ impl Cluster {
         if let Some(run) = runs.live.get(&name) {
             return Some(run.number);
         }
-        if self.leads() || self.is_cut_off() || name < runs.ended_before || runs.ended.contains(&name) {
+        if self.leads() || self.is_cut_off() || runs.has_ended(name) {
             return None;
         }
         let run = team.begin_joined(name);
@@ -152,7 +183,7 @@ impl Cluster {
         }
         state.runs.ending.insert(run.name, self.shape.processes - 1);
         drop(state);
-        self.send_down(&Control::End { run: run.name, live: team.first_run().unwrap_or(run.name) });
+        self.send_down(&Control::End { run: run.name, live: Some(team.first_run()) });
         None
     }
 
@@ -200,7 +231,7 @@ impl Cluster {
     /// At the leader: another process has a run that has ended, or that a forged message has begun there.
     pub(super) fn end_unknown(&self, team: &Team, from: usize, name: u32) {
         if self.leads() && team.refuse_run(name) {
-            self.send(from, &Control::End { run: name, live: 0 });
+            self.send(from, &Control::End { run: name, live: None });
         }
     }
 
@@ -227,21 +258,21 @@ impl Cluster {
     }
 
     /// At another process than the leader: the leader has ended a run.
-    pub(super) fn end_run(&self, team: &Team, name: u32, live: u32) {
+    pub(super) fn end_run(&self, team: &Team, name: u32, live: Option<u32>) {
         if self.leads() {
             return;
         }
         self.send_down(&Control::End { run: name, live });
         let mut state = lock(&self.state);
         let runs = &mut state.runs;
-        runs.ended_before = runs.ended_before.max(live);
-        let before = runs.ended_before;
-        runs.ended.retain(|&name| name >= before);
-        if runs.ending.contains_key(&name) {
+        if let Some(live) = live {
+            runs.all_ended_before(live);
+        }
+        if name == 0 || runs.ending.contains_key(&name) {
             return;
         }
         let Some(run) = runs.live.get(&name).cloned() else {
-            runs.has_ended(name);
+            runs.note_ended(name);
             drop(state);
             return self.send(0, &Control::Ended { run: name });
         };
@@ -259,7 +290,7 @@ impl Cluster {
         let mut state = lock(&self.state);
         state.runs.live.remove(&run.name);
         state.runs.ending.remove(&run.name);
-        state.runs.has_ended(run.name);
+        state.runs.note_ended(run.name);
         drop(state);
         if let Some(team) = self.team.get().and_then(Weak::upgrade) {
             team.end_run(run);
@@ -311,4 +342,33 @@ fn why(run: &Run, exhausted: Option<&FrameMemory>) -> Why {
         limit: error.limit,
     });
     Why { failure, exit: run.exit_code(), stuck: None, exhausted }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_knows_which_runs_have_ended_also_when_names_wrap_around() {
+        let mut runs = Runs::new();
+        for quarter in 1..4 {
+            runs.all_ended_before(quarter << 30);
+        }
+        runs.all_ended_before(u32::MAX - 1);
+        runs.note_ended(u32::MAX);
+        runs.note_ended(2);
+        let known = |runs: &Runs| [u32::MAX - 2, u32::MAX - 1, u32::MAX, 1, 2, 3].map(|name| runs.has_ended(name));
+        assert_eq!(known(&runs), [true, false, true, false, true, false]);
+        // Too many: the latest is forgotten.
+        for name in (1 << 20..).take(REMEMBERED) {
+            runs.note_ended(name);
+        }
+        assert_eq!(runs.ended.len(), REMEMBERED);
+        assert_eq!(known(&runs), [true, false, true, false, true, false]);
+        runs.all_ended_before(u32::MAX - 2);
+        assert_eq!(runs.ended_before, u32::MAX - 1, "it told of more before");
+        runs.all_ended_before(3);
+        assert!(known(&runs)[..5].iter().all(|ended| *ended) && !runs.has_ended(3));
+        assert!(runs.ended.contains(&(1 << 20)) && !runs.ended.contains(&2));
+    }
 }

@@ -263,7 +263,10 @@ pub(super) fn enter_named(cx: Cx, names: Names) -> Option<u32> {
         // The numbers may have been used again since.
         let entered = cx.try_enter(number)
             && cx.with_run(|run| run.name == names.run && !run.is_cancelled())
-            && (number & GROUP == 0 || cx.context().team().groups().get(number).uses() == uses);
+            && (number & GROUP == 0 || {
+                let group = cx.context().team().groups().get(number);
+                group.uses() == uses && !group.has_ended()
+            });
         if entered {
             return Some(number);
         }

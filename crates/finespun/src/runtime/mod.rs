@@ -107,6 +107,12 @@ impl Runtime {
         }
     }
 
+    /// For tests: lets the names of the next runs follow this one.
+    #[cfg(feature = "objects")]
+    pub(crate) fn name_runs_after(&self, name: u32) {
+        self.team.name_runs_after(name);
+    }
+
     /// Returns the number of workers, over all processes.
     pub fn workers(&self) -> usize {
         self.team.all_workers()

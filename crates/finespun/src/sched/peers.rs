@@ -124,7 +124,7 @@ pub(crate) trait Peers: Send + Sync {
     fn all_parked(&self, team: &Team) -> bool;
 
     /// Called at the beginning of a run, in the process that leads.
-    fn begun(&self, run: &Arc<Run>);
+    fn begun(&self, team: &Team, run: &Arc<Run>);
 
     /// Returns the number of the run with this name, which begins here if it has not. `None` if it has ended.
     fn join_run(&self, team: &Team, name: u32) -> Option<u32>;

@@ -1,6 +1,7 @@
-//! Forged messages that give away an activity's wait for work elsewhere. The wait ends with the work, not with its run.
+//! Forged messages about activities: that give away an activity's wait for work elsewhere, which ends with the work and not
+//! with its run, or begin work in a group that outlasts the group.
 
-use std::ops::ControlFlow::Continue;
+use std::ops::ControlFlow::{self, Continue};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +14,7 @@ use finespun::testing::*;
 
 use crate::common::within_a_minute;
 use crate::program::{Cell, WORKERS, activity, make_cells, release};
-use crate::{ALONE, NODES, PROCESSES, quiet};
+use crate::{ALONE, IDENTITY, NODES, PROCESSES, quiet};
 
 /// A message and a number in it: that of a wait in the other process, which has sent the message to this one.
 type Found = (Vec<u8>, u64);
@@ -192,5 +193,109 @@ fn work_outside_the_group_does_not_answer() {
     over_two_processes(|runtime| {
         let error = runtime.try_run(asks_and_forges()).expect_err("the wait has been answered").to_string();
         assert!(error.contains("dropped unresolved"), "{error}");
+    });
+}
+
+type Waiting = Mutex<Vec<Continuation<()>>>;
+
+/// Work in a group, the root of its run, and activities of other groups.
+static WORK: Waiting = Mutex::new(Vec::new());
+static ROOT: Waiting = Mutex::new(Vec::new());
+static HOLDERS: Waiting = Mutex::new(Vec::new());
+
+#[task]
+async fn wait_in(list: &'static Waiting) {
+    suspend(|k: Continuation<()>| list.lock().unwrap().push(k)).await;
+}
+
+#[task]
+async fn until_waiting(list: &'static Waiting, count: usize) {
+    while list.lock().unwrap().len() < count {
+        yield_now().await;
+    }
+}
+
+fn resolve(list: &Waiting) {
+    std::mem::take(&mut *list.lock().unwrap()).into_iter().for_each(|k| k.resolve(()));
+}
+
+#[task]
+async fn work(_of: u32) {
+    wait_in(&WORK).await;
+}
+
+#[task]
+async fn calls_work() -> ControlFlow<()> {
+    on(1).call(work, 0).await;
+    Continue(())
+}
+
+/// Repeats the message that has begun the work in the group, and ends that work, but not the repeated one.
+#[task]
+async fn repeats_message() {
+    until_waiting(&WORK, 1).await;
+    wire::record(false);
+    let in_group = |message: &Vec<u8>| message.get(IDENTITY).is_some_and(|flags| flags & 8 != 0);
+    let message = wire::recorded(Kind::Tasks).into_iter().find(in_group).expect("the call's message");
+    assert!(wire::forge(1, &message));
+    until_waiting(&WORK, 2).await;
+    let first = WORK.lock().unwrap().remove(0);
+    first.resolve(());
+}
+
+#[task]
+async fn leaves_work() {
+    let _outside = outside();
+    record_all();
+    let (ended, ()) = join!(parfor(0..1, |_| calls_work()), repeats_message());
+    assert_eq!(ended, Continue(()));
+    wait_in(&ROOT).await;
+}
+
+#[task]
+async fn holder() -> ControlFlow<()> {
+    wait_in(&HOLDERS).await;
+    Continue(())
+}
+
+/// Begins a group that holds its number, when so many others do.
+#[task]
+async fn hold(others: usize) -> ControlFlow<()> {
+    until_waiting(&HOLDERS, others).await;
+    parfor(0..1, |_| holder()).await
+}
+
+const GROUPS: usize = 100;
+
+#[task]
+async fn hold_numbers(_of: u32) {
+    let _outside = outside();
+    assert_eq!(parfor(0..GROUPS, hold).await, Continue(()));
+}
+
+#[task]
+async fn hold_numbers_there() {
+    on(1).call(hold_numbers, 0).await;
+}
+
+#[test]
+fn work_that_outlasts_its_group_ends_with_its_run() {
+    over_two_processes(|runtime| {
+        std::thread::scope(|scope| {
+            let until = |list: &Waiting, count| {
+                while list.lock().unwrap().len() < count {
+                    std::thread::yield_now();
+                }
+            };
+            let first = scope.spawn(|| runtime.run(leaves_work()));
+            until(&ROOT, 1);
+            // The numbers of the groups that have ended, and more.
+            scope.spawn(|| runtime.run(hold_numbers_there()));
+            until(&HOLDERS, GROUPS);
+            resolve(&ROOT);
+            first.join().unwrap();
+            resolve(&HOLDERS);
+            WORK.lock().unwrap().clear();
+        });
     });
 }

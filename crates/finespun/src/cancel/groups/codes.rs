@@ -65,15 +65,21 @@ impl Parts {
             }
             None => return Code::NONE,
         };
-        let from = self.from + part * self.width;
-        Code { from, to: from + (self.width - 1) }
+        self.part(part)
     }
 
-    /// Gives a part back.
+    /// Gives a part back. A code that is no part of this range is ignored: a group that a forged message has begun may end
+    /// after the group around it, whose record has another range then.
     pub(super) fn give_back(&mut self, code: Code) {
-        if !code.is_none() {
-            self.free.push((code.from - self.from) / self.width);
+        let part = code.from.checked_sub(self.from).and_then(|distance| distance.checked_div(self.width));
+        if let Some(part) = part.filter(|part| *part < self.next && self.part(*part) == code) {
+            self.free.push(part);
         }
+    }
+
+    fn part(&self, part: u64) -> Code {
+        let from = self.from + part * self.width;
+        Code { from, to: from + (self.width - 1) }
     }
 }
 
@@ -94,6 +100,14 @@ mod tests {
         parts.give_back(taken[17]);
         assert_eq!(parts.take(), taken[17]);
         assert!(parts.take().is_none());
+        for other in [Code::WHOLE, Code::NONE, Code { from: taken[1].from + 1, to: taken[1].to }, taken[999]] {
+            let mut parts = Parts::default();
+            parts.begin(taken[0], 4);
+            parts.give_back(other);
+            assert_eq!(parts.take().from, taken[0].from, "not the part of another range");
+            parts.give_back(other);
+            assert_eq!(parts.take().from, taken[0].from + parts.width);
+        }
     }
 
     /// The paper: "With 64-bit words, 6 levels of a thousand and 64 levels of two." Rounding the widths down costs the

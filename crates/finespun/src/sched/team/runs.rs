@@ -76,7 +76,7 @@ impl Team {
     pub(crate) fn begin_run(&self) -> Arc<Run> {
         let run = self.begin_named(None);
         if let Some(peers) = &self.peers {
-            peers.begun(&run);
+            peers.begun(self, &run);
         }
         run
     }
@@ -119,11 +119,11 @@ impl Team {
     /// Removes a run that has ended.
     pub(crate) fn end_run(&self, run: &Run) {
         lock(&self.runs).by_number.remove(&run.number);
-        self.groups.end_run(run.number);
         self.bell.end();
         if let Some(peers) = &self.peers {
             peers.ended(self, run);
         }
+        self.groups.end_run(run.number);
         if run.exhausted().is_some() {
             self.reclaim();
         }
@@ -274,9 +274,20 @@ impl Team {
         runs
     }
 
-    /// Returns the smallest name of a run that has begun and has not been removed.
-    pub(crate) fn first_run(&self) -> Option<u32> {
-        lock(&self.runs).by_number.values().map(|run| run.name).min()
+    /// Returns the name of the first run that has not been removed: all before have ended. If there is none, the name of the
+    /// next run, or a name before. Called in the process in which runs begin.
+    #[cfg(feature = "objects")]
+    pub(crate) fn first_run(&self) -> u32 {
+        let runs = lock(&self.runs);
+        let next = (runs.begun as u32).wrapping_add(1);
+        // Names wrap around.
+        runs.by_number.values().map(|run| run.name).max_by_key(|name| next.wrapping_sub(*name)).unwrap_or(next)
+    }
+
+    /// For tests: lets the names of the next runs follow this one.
+    #[cfg(feature = "objects")]
+    pub(crate) fn name_runs_after(&self, name: u32) {
+        lock(&self.runs).begun = u64::from(name);
     }
 
     /// Returns the runs under way.
