@@ -280,7 +280,6 @@ fn mapped_activities_run_everywhere() {
     });
 }
 
-/// Runs are begun while others end, in all processes.
 /// A name is used again after 2^32 runs.
 #[test]
 fn names_of_runs_wrap_around() {
@@ -295,6 +294,7 @@ fn names_of_runs_wrap_around() {
     });
 }
 
+/// Runs are begun while others end, in all processes.
 #[test]
 fn runs_overlap() {
     within_a_minute(|| {

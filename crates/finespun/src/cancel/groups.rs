@@ -76,6 +76,9 @@ pub enum Policy {
 pub(crate) struct Group {
     /// The enclosing group, or the run, in the upper half; the run in the lower half.
     above: AtomicU64,
+    /// The enclosing group's [`uses`](Group::uses). They differ only if a forged message has begun work in that group which
+    /// has outlasted it.
+    above_uses: AtomicU64,
     /// The number of groups that have used the record, this one included.
     uses: AtomicU64,
     mark: Mark,
@@ -103,6 +106,7 @@ impl Group {
     fn new() -> Group {
         Group {
             above: AtomicU64::new(0),
+            above_uses: AtomicU64::new(0),
             uses: AtomicU64::new(0),
             mark: Mark::new(),
             from: AtomicU64::new(1),
@@ -132,6 +136,18 @@ impl Group {
     fn parent(&self) -> u32 {
         // Relaxed: written before the group's number is handed out.
         (self.above.load(Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Returns the record of the enclosing group; the run, if there is none, or another group uses its record now. So a
+    /// chain of enclosing groups has no cycle.
+    fn enclosing<'a>(&self, groups: &'a Groups) -> Result<&'a Group, u32> {
+        let above = self.parent();
+        if above & GROUP == 0 {
+            return Err(above);
+        }
+        let group = groups.get(above);
+        // Relaxed: written before this group's number is handed out.
+        if group.uses() == self.above_uses.load(Ordering::Relaxed) { Ok(group) } else { Err(self.run()) }
     }
 
     /// Returns the number of the run.
@@ -270,6 +286,11 @@ impl Groups {
             let mut free = lock(&self.free);
             let of_run = free.of_runs.get_mut(&run).and_then(Vec::pop);
             of_run.or_else(|| free.indices.pop()).unwrap_or_else(|| {
+                if free.next == GROUPS
+                    && let Some(index) = free.of_runs.values_mut().find_map(Vec::pop)
+                {
+                    return index;
+                }
                 assert!(free.next < GROUPS, "more than {GROUPS} groups with waiting activities at once");
                 free.next += 1;
                 free.next - 1
@@ -281,6 +302,8 @@ impl Groups {
         let group = self.get(index | GROUP);
         // Relaxed, all: published when the number is handed out.
         group.above.store(pack(above, run), Ordering::Relaxed);
+        let above_uses = if above & GROUP == 0 { 0 } else { self.get(above).uses() };
+        group.above_uses.store(above_uses, Ordering::Relaxed);
         group.uses.fetch_add(1, Ordering::Relaxed);
         group.barrier.begin(activities);
         if self.members == Members::RangeCodes {
@@ -332,7 +355,9 @@ impl Groups {
                     terminated.swap_remove(at);
                 }
             }
-            if above & GROUP != 0 {
+            if shared.is_some() {
+                // Work may have outlasted the group, and uses parts of its range.
+            } else if above & GROUP != 0 {
                 lock(&self.get(above).parts).give_back(code);
             } else if let Some(parts) = lock(&self.runs).get_mut(&above) {
                 parts.give_back(code);
@@ -420,21 +445,21 @@ impl Groups {
     /// Searches bottom up: follows the enclosing groups to one with a cached result, or to the run, and caches the
     /// result in each group on the way.
     fn find_out_from(&self, group: &Group, now: u64, run_cancelled: impl Fn(u32) -> bool, steps: &mut u64) -> bool {
-        let mut above = group.parent();
+        let mut above = group.enclosing(self);
         let mut way = Vec::new();
         let found = loop {
             *steps += 1;
-            if above & GROUP == 0 {
-                break run_cancelled(above);
-            }
-            let next = self.get(above);
+            let next = match above {
+                Ok(next) => next,
+                Err(run) => break run_cancelled(run),
+            };
             let seen = next.mark.look();
             match seen.known(now) {
                 Known::Terminated => break true,
                 Known::Live => break false,
                 Known::Unknown => {
                     way.push((next, seen));
-                    above = next.parent();
+                    above = next.enclosing(self);
                 }
             }
         };
@@ -451,13 +476,17 @@ impl Groups {
 
     /// Returns whether `number` is the group `above` in its use `uses` (see [`Group::uses`]), or a group nested in it.
     /// `number` names a run or group that has not ended. If the result is true, `above` has not ended either.
-    pub(crate) fn is_beneath(&self, mut number: u32, above: u32, uses: u64) -> bool {
-        while number & GROUP != 0 {
-            let group = self.get(number);
-            if number == above {
+    pub(crate) fn is_beneath(&self, number: u32, above: u32, uses: u64) -> bool {
+        if number & GROUP == 0 {
+            return false;
+        }
+        let above = self.get(above);
+        let mut next = Ok(self.get(number));
+        while let Ok(group) = next {
+            if std::ptr::eq(group, above) {
                 return group.uses() == uses;
             }
-            number = group.parent();
+            next = group.enclosing(self);
         }
         false
     }

@@ -43,7 +43,13 @@ impl SharedGroups {
 impl Cluster {
     pub(super) fn group_name(&self, team: &Team, number: u32) -> GroupName {
         let joined = lock(&self.state).groups.names.get(&number).copied();
-        joined.unwrap_or_else(|| self.name_of_own(number, team.groups.get(number).uses()))
+        joined.unwrap_or_else(|| {
+            let group = team.groups.get(number);
+            let uses = group.uses();
+            // False only for work that a forged message has begun, and that has outlasted the group.
+            let _live = group.share(uses);
+            self.name_of_own(number, uses)
+        })
     }
 
     pub(super) fn join_group(&self, team: &Team, run: u32, name: GroupName) -> Option<u32> {
@@ -61,6 +67,8 @@ impl Cluster {
         if let Some(&number) = groups.joined.get(&name) {
             return Some(number);
         }
+        // Under the lock: the end of the run takes what is joined.
+        let joined_run = team.find_run(run)?;
         let number = team.id.group(team.groups.begin(run, run, 1));
         let group = team.groups.get(number);
         let begun = group.share(group.uses());
@@ -68,9 +76,7 @@ impl Cluster {
         groups.joined.insert(name, number);
         groups.names.insert(number, name);
         drop(state);
-        if let Some(run) = team.find_run(run) {
-            self.send(name.home as usize, &Control::JoinGroup { run: run.name, group: name });
-        }
+        self.send(name.home as usize, &Control::JoinGroup { run: joined_run.name, group: name });
         Some(number)
     }
 
@@ -78,6 +84,9 @@ impl Cluster {
     pub(super) fn share_group(&self, team: &Team, process: usize, run: u32, name: GroupName) {
         let number = team.id.group(name.index % GROUPS);
         let mut state = lock(&self.state);
+        if name.home != self.shape.rank as u32 || state.groups.names.contains_key(&number) {
+            return;
+        }
         let group = team.groups.find(number).filter(|group| group.share(name.uses));
         let Some(group) = group else {
             let live = state.runs.live.get(&run).cloned();

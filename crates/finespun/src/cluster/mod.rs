@@ -321,7 +321,10 @@ impl Cluster {
     }
 
     fn handle(&self, team: &Team, from: usize, control: Control) {
+        let above = self.shape.rank > 0 && (from == 0 || from == (self.shape.rank - 1) / 2);
         match control {
+            Control::Probe { .. } | Control::Quiescent { .. } | Control::Stuck { .. } | Control::End { .. }
+                if !above => {}
             Control::JoinGroup { run, group } => self.share_group(team, from, run, group),
             Control::TerminateGroup { group } => self.terminate_group(team, group),
             Control::EndGroup { group } => self.end_group(team, group),

@@ -33,6 +33,8 @@ pub(super) struct Runs {
     ended: BTreeSet<u32>,
     /// The runs of `live` that the leader has ended. At the leader: in how many processes the run has not ended yet.
     ending: HashMap<u32, usize>,
+    /// At the leader: the name of the last run when it told which have ended.
+    told: u32,
     /// The process that has died.
     #[cfg(feature = "processes")]
     died: Option<ProcessDied>,
@@ -44,6 +46,9 @@ const UNASKED: usize = 64;
 const REMEMBERED: usize = 1 << 16;
 /// The number of runs after which the leader tells which have ended, if no message leaves its process.
 const UNTOLD: u32 = 1 << 24;
+/// The number of last runs before the first live one whose late messages are known by their names. Others may have names of
+/// runs to come: names wrap around, and a run may stay while many begin.
+const LATE: u32 = 1 << 20;
 
 /// Returns whether a run has begun before another. Names wrap around.
 fn is_before(name: u32, other: u32) -> bool {
@@ -53,6 +58,9 @@ fn is_before(name: u32, other: u32) -> bool {
 impl Runs {
     /// Remembers that a run has ended.
     fn note_ended(&mut self, name: u32) {
+        if is_before(name, self.ended_before) {
+            return;
+        }
         self.ended.insert(name);
         if self.ended.len() > REMEMBERED {
             // The latest. Most likely, a forged one.
@@ -64,7 +72,8 @@ impl Runs {
 
     /// Returns whether this process knows that a run has ended.
     fn has_ended(&self, name: u32) -> bool {
-        is_before(name, self.ended_before) || self.ended.contains(&name)
+        let late = 1..=LATE;
+        name == 0 || late.contains(&self.ended_before.wrapping_sub(name)) || self.ended.contains(&name)
     }
 
     /// All runs before `live` have ended.
@@ -87,6 +96,7 @@ impl Runs {
             ended_before: 1,
             ended: BTreeSet::new(),
             ending: HashMap::new(),
+            told: 0,
             #[cfg(feature = "processes")]
             died: None,
         }
@@ -95,16 +105,15 @@ impl Runs {
 
 impl Cluster {
     pub(super) fn begun(&self, team: &Team, run: &Arc<Run>) {
-        lock(&self.state).runs.live.insert(run.name, Arc::clone(run));
-        if run.name.is_multiple_of(UNTOLD) {
-            self.tell_live(team);
+        let mut state = lock(&self.state);
+        let runs = &mut state.runs;
+        runs.live.insert(run.name, Arc::clone(run));
+        // Otherwise a new run's name could seem to be one of the last before these, once names wrap around.
+        if run.name.wrapping_sub(runs.told) >= UNTOLD {
+            runs.told = run.name;
+            drop(state);
+            self.send_down(&Control::End { run: 0, live: Some(team.first_run()) });
         }
-    }
-
-    /// At the leader: tells which runs have ended. Otherwise a new one's name would seem to be before these, once names wrap
-    /// around.
-    pub(super) fn tell_live(&self, team: &Team) {
-        self.send_down(&Control::End { run: 0, live: Some(team.first_run()) });
     }
 
     pub(super) fn join_run(&self, team: &Team, name: u32) -> Option<u32> {
@@ -230,7 +239,7 @@ impl Cluster {
 
     /// At the leader: another process has a run that has ended, or that a forged message has begun there.
     pub(super) fn end_unknown(&self, team: &Team, from: usize, name: u32) {
-        if self.leads() && team.refuse_run(name) {
+        if self.leads() && name != 0 && team.refuse_run(name) {
             self.send(from, &Control::End { run: name, live: None });
         }
     }

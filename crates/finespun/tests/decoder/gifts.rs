@@ -220,8 +220,19 @@ fn resolve(list: &Waiting) {
 }
 
 #[task]
+async fn activity_of_work() -> ControlFlow<()> {
+    wait_in(&WORK).await;
+    Continue(())
+}
+
+#[task]
 async fn work(_of: u32) {
     wait_in(&WORK).await;
+    // The root waits after the group.
+    let outlasts = !ROOT.lock().unwrap().is_empty();
+    if outlasts {
+        assert_eq!(parfor(0..1, |_| activity_of_work()).await, Continue(()));
+    }
 }
 
 #[task]
@@ -292,6 +303,9 @@ fn work_that_outlasts_its_group_ends_with_its_run() {
             // The numbers of the groups that have ended, and more.
             scope.spawn(|| runtime.run(hold_numbers_there()));
             until(&HOLDERS, GROUPS);
+            // The work that is left begins a group, perhaps under the number of the one around it.
+            resolve(&WORK);
+            until(&WORK, 1);
             resolve(&ROOT);
             first.join().unwrap();
             resolve(&HOLDERS);

@@ -40,8 +40,10 @@ impl Runs {
         loop {
             self.begun += 1;
             let name = self.begun as u32;
+            // Names are used again: a live run may have this one.
+            let is_live = || self.begun > u64::from(u32::MAX) && self.by_number.values().any(|run| run.name == name);
             // Zero names no run.
-            if name != 0 && !self.refused.remove(&name) {
+            if name != 0 && !is_live() && !self.refused.remove(&name) {
                 return name;
             }
         }
