@@ -46,8 +46,8 @@ const ROWS: &[Row] = &[
     row("tak", "tak, three awaits in sequence and a tail await", Some("tak-plain"), "tak-tasks", 4.0),
     row("list-forward", "list traversal by tail awaits, per node", Some("list-plain"), "list-forward", 4.0),
     row("list", "list traversal, per node", Some("list-plain"), "list-tasks", 4.0),
-    row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 11.0),
-    row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 11.0),
+    row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 6.0),
+    row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 7.0),
     // Slightly more than measured.
     row("array-get", "an element of a write-once array that is here", Some("slice-get"), "array-get", 10.0),
     row("array-hit", "another node's element in the cache", Some("slice-get"), "array-hit", 17.0),

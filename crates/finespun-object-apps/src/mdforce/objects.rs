@@ -7,9 +7,10 @@
 //! - A [`Ghost`] fetches one remote atom into the cache. `fetch` holds the ghost's exclusive lock, so other callers
 //!   that need the atom wait in the ghost's queue, and one request serves all.
 //!
-//! The answer is deterministic: rows arrive in the order of completion, but a patch adds them in the order of the
-//! atoms, and adds the contributions of other patches in the order of the nodes. On one node this is the order of the
-//! plain version.
+//! The answer is deterministic: a patch adds the pairs of one atom after those of the atoms before it, in the order of the
+//! partners, and adds the contributions of other patches in the order of the nodes. On one node this is the order of the
+//! plain version. An atom whose turn it is adds each pair at once. Only pairs that are computed out of turn are kept: those
+//! of later atoms while an atom waits for coordinates, and those behind a pair that has to wait.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ pub(super) enum Who {
 }
 
 /// The result of one pair.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Entry {
     /// Index of the force on the second atom in the patch's sums.
     place: u32,
@@ -120,7 +121,8 @@ impl Atom {
         let Some(table) = &self.table else { return };
         let site: Site = self.site;
         let patch: Ref<Patch> = table.patch;
-        let mut row: Vec<Entry> = Vec::with_capacity(table.partners.len());
+        let mut in_turn: bool = patch.is_turn(table.turn).await;
+        let mut row: Vec<Entry> = Vec::new();
         let mut later: Vec<(u32, usize)> = Vec::new();
         for k in 0..table.partners.len() {
             let partner: Other = table.partners[k];
@@ -135,6 +137,7 @@ impl Atom {
                         Known::Yes(site) => site,
                         Known::No => ghost.fetch().await,
                         Known::Asked(when) => {
+                            in_turn = false;
                             Vec::push(&mut later, (when, k));
                             Vec::push(&mut row, Entry::none(&partner));
                             continue;
@@ -143,8 +146,14 @@ impl Atom {
                 }
             };
             simulation::compute(PAIR);
-            Vec::push(&mut row, Entry::new(&site, &other, &partner, &table.terms));
+            let entry: Entry = Entry::new(&site, &other, &partner, &table.terms);
+            if in_turn {
+                patch.count(entry).await;
+            } else {
+                Vec::push(&mut row, entry);
+            }
         }
+        let added: usize = table.partners.len() - row.len();
         // Waits for the latest request first: when its answer arrives, the earlier ones have usually been answered as
         // well.
         later.sort_unstable_by(|one, other| other.cmp(one));
@@ -158,7 +167,7 @@ impl Atom {
                 Known::No | Known::Asked(_) => ghost.fetch().await,
             };
             simulation::compute(PAIR);
-            row[k] = Entry::new(&site, &other, &partner, &table.terms);
+            row[k - added] = Entry::new(&site, &other, &partner, &table.terms);
         }
         patch.take(table.turn, row).await;
     }
@@ -227,6 +236,9 @@ pub struct Patch {
     asked: u32,
     /// Number of rows that have been added.
     added: u32,
+    /// The sums of the row whose turn it is, so far.
+    own: Vector,
+    own_energy: Energy,
     /// Rows that arrived before an earlier row was added.
     early: BTreeMap<u32, Vec<Entry>>,
     routes: Vec<Route>,
@@ -262,6 +274,7 @@ impl Patch {
         self.forces.fill([0.0; 3]);
         self.energy = Energy::default();
         self.added = 0;
+        (self.own, self.own_energy) = Default::default();
         self.early.clear();
         self.received.clear();
     }
@@ -281,15 +294,27 @@ impl Patch {
         self.known[place] = Known::Yes(site);
     }
 
-    /// Adds the row of the node's `turn`th atom once all earlier rows have been added.
-    fn take(&mut self, turn: u32, row: Vec<Entry>) {
+    /// Returns whether all rows before that of the node's `turn`th atom have been added.
+    fn is_turn(&self, turn: u32) -> bool {
+        turn == self.added
+    }
+
+    /// Adds a pair of the atom whose turn it is.
+    fn count(&mut self, entry: Entry) {
+        self.own_energy.count(&entry.pull, entry.exception);
+        add(&mut self.own, entry.pull.force);
+        subtract(&mut self.forces[entry.place as usize], entry.pull.force);
+    }
+
+    /// Adds the rest of the row of the node's `turn`th atom once all earlier rows have been added.
+    fn take(&mut self, turn: u32, rest: Vec<Entry>) {
         if turn != self.added {
-            self.early.insert(turn, row);
+            self.early.insert(turn, rest);
             return;
         }
-        self.add(row);
-        while let Some(row) = self.early.remove(&self.added) {
-            self.add(row);
+        self.add(rest);
+        while let Some(rest) = self.early.remove(&self.added) {
+            self.add(rest);
         }
     }
 
@@ -344,15 +369,10 @@ impl Patch {
 }
 
 impl Patch {
-    fn add(&mut self, row: Vec<Entry>) {
-        let (mut own, mut energy) = ([0.0; 3], Energy::default());
-        for Entry { place, exception, pull } in row {
-            energy.count(&pull, exception);
-            add(&mut own, pull.force);
-            subtract(&mut self.forces[place as usize], pull.force);
-        }
-        add(&mut self.forces[self.added as usize], own);
-        self.energy += energy;
+    fn add(&mut self, rest: Vec<Entry>) {
+        rest.into_iter().for_each(|entry| self.count(entry));
+        add(&mut self.forces[self.added as usize], std::mem::take(&mut self.own));
+        self.energy += std::mem::take(&mut self.own_energy);
         self.added += 1;
     }
 }

@@ -16,8 +16,8 @@ use crate::run::membership::cancelled;
 #[must_use]
 #[repr(C)]
 pub struct Outcome<T, S = ()> {
-    frame: Option<FrameRef>,
     value: MaybeUninit<T>,
+    frame: Option<FrameRef>,
     schema: PhantomData<fn() -> S>,
 }
 

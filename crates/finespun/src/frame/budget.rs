@@ -66,6 +66,12 @@ pub(crate) fn share() -> usize {
     unforked(|| *SHARE.get_or_init(|| available::memory().map_or(usize::MAX, |bytes| bytes / 2)))
 }
 
+/// Returns the address space left below the process's limit, if it has one.
+#[cfg(feature = "objects")]
+pub(crate) fn address_space_left() -> Option<usize> {
+    available::address_space_left()
+}
+
 /// The state of a budget after an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

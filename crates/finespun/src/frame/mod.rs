@@ -25,7 +25,7 @@ pub(crate) mod pool;
 pub(crate) mod slot;
 
 pub(crate) use body::BodyFrame;
-#[cfg(test)]
+#[cfg(all(test, feature = "objects"))]
 pub(crate) use header::LARGEST_FRAME;
 #[cfg(feature = "objects")]
 pub(crate) use header::quietly_here;

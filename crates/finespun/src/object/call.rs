@@ -11,7 +11,7 @@ use super::host::Nodes;
 use super::lock::{MethodGuard, ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work, WorkTask};
-use super::table::{self, Access, LockAttempt};
+use super::table::{self, Access, Found, LockAttempt};
 use crate::call::fallback::{Enter, fallback_here};
 use crate::call::located;
 use crate::call::outcome::{Child, Outcome};
@@ -103,10 +103,10 @@ impl<M: Method> Call<M> {
     /// Calls the method of an object that is free and at this node.
     ///
     /// # Safety
-    /// As [`Task::call`]; [`table::free_here`] has just found `object` for this call's target.
+    /// As [`Task::call`]; [`table::free_here`] has just found the object of this call's target.
     #[inline(always)]
-    unsafe fn free(self, cx: Cx, object: NonNull<()>) -> Outcome<M::Output> {
-        let object = object.cast::<M::Object>();
+    unsafe fn free(self, cx: Cx, found: Found<M::Object>) -> Outcome<M::Output> {
+        let object = found.object();
         if M::ACCESS == Access::None {
             // SAFETY: the worker is at the object's home, and the method does not use the object.
             return unsafe { M::run(self.target, object, self.args, cx) };
@@ -124,10 +124,10 @@ impl<M: Method> Call<M> {
         }
         let name = self.target.name();
         // SAFETY: the caller has just found the object by `free_here`.
-        let hold = unsafe { MethodGuard::of_free(cx, name) };
+        let hold = unsafe { MethodGuard::of_free(found, name) };
         // SAFETY: the caller opens the outcome and awaits a suspended callee. The worker is at the object's home, and
         // `hold` has just locked the object.
-        unsafe { inside(cx, hold, MethodBody::<M> { target: self.target, object, args: self.args }) }
+        unsafe { inside(cx, hold, found, MethodBody::<M> { target: self.target, object, args: self.args }) }
     }
 
     /// Calls the method at the object's home, when the object has not been found free.
@@ -138,13 +138,14 @@ impl<M: Method> Call<M> {
     #[inline(never)]
     unsafe fn here(self, cx: Cx) -> Outcome<M::Output> {
         let name = self.target.name();
-        let table = Nodes::of(cx).table(name.node());
+        let table = Nodes::table_of(cx, name.node());
         let refused = |refusal| -> Outcome<M::Output> { throw(Self::which(self.target).refused(refusal)) };
         if matches!(M::ACCESS, Access::None | Access::Constant) {
-            let Some(object) = table.peek(name) else { return refused(table.stale(name)) };
+            // SAFETY: a reference to an object of this type names one.
+            let Some(object) = (unsafe { table.peek::<M::Object>(name) }) else { return refused(table.stale(name)) };
             // SAFETY: the worker is at the object's home. The method uses nothing of the object, or only parts that no
             // method changes.
-            return unsafe { M::run(self.target, object.cast(), self.args, cx) };
+            return unsafe { M::run(self.target, object, self.args, cx) };
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
@@ -188,9 +189,9 @@ impl<M: Method> Call<M> {
     /// As [`Task::call`].
     unsafe fn wait_for_lock(self, cx: Cx) -> Outcome<M::Output> {
         let name = self.target.name();
-        let table = Nodes::of(cx).table(name.node());
+        let table = Nodes::table_of(cx, name.node());
         let waiting = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
-            table.wait(name.index(), M::ACCESS == Access::Exclusive, granted);
+            table.wait(name, M::ACCESS == Access::Exclusive, granted);
         });
         // SAFETY: `cx` is the current worker's, and the child is awaited below.
         match unsafe { call(cx, waiting.forced()) }.open() {
@@ -219,10 +220,11 @@ impl<M: Method> Task for Call<M> {
 
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        match table::free_here(cx, self.target.name()) {
+        // SAFETY: a reference to an object of this type names one.
+        match unsafe { table::free_here::<M::Object>(cx, self.target.name()) } {
             // SAFETY: the caller opens the outcome and awaits a suspended callee; `free_here` has just found the
             // object.
-            Some(object) => unsafe { self.free(cx, object) },
+            Some(found) => unsafe { self.free(cx, found) },
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the parcel holds the call, and is
             // taken once.
             None => unsafe { elsewhere(&mut Parcel::new(self), cx) }.opaque(),
@@ -264,7 +266,7 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
         // SAFETY: a method runs on a worker; the context is used at once.
         let cx = unsafe { crate::frame::context::cx() };
         // Dropping a method's lock poisons an object that the method could change.
-        if let LockAttempt::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
+        if let LockAttempt::Held(hold) = Nodes::table_of(cx, name.node()).hold(name, M::ACCESS == Access::Exclusive) {
             drop(hold.begin::<M>());
         }
     }
@@ -428,23 +430,30 @@ impl<M: Method> Task for MethodBody<M> {
 /// As [`Task::call`]; the worker is at the object's home.
 unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
     let LockedCall { hold, target, args } = call;
-    let table = Nodes::of(cx).table(target.name().node());
+    let table = Nodes::table_of(cx, target.name().node());
     if table.poisoned(&hold) {
         drop(hold);
         throw(Call::<M>::which(target).refused(Refusal::Poisoned));
     }
-    let object = table.object(&hold).cast::<M::Object>();
+    // SAFETY: a reference to an object of this type names one.
+    let found = unsafe { table.locked::<M::Object>(&hold) };
     // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
     // object's home. `hold` is the object's lock.
-    unsafe { inside(cx, hold.begin(), MethodBody::<M> { target, object, args }) }
+    unsafe { inside(cx, hold.begin(), found, MethodBody::<M> { target, object: found.object(), args }) }
 }
 
 /// Calls the method, and releases the lock when the method has ended.
 ///
 /// # Safety
-/// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object.
+/// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object, which is at
+/// `found`.
 #[inline]
-unsafe fn inside<M: Method>(cx: Cx, hold: MethodGuard<M>, method: MethodBody<M>) -> Outcome<M::Output> {
+unsafe fn inside<M: Method>(
+    cx: Cx,
+    hold: MethodGuard<M>,
+    found: Found<M::Object>,
+    method: MethodBody<M>,
+) -> Outcome<M::Output> {
     let note = Note::<M>::new();
     // SAFETY: `cx` is the current worker's, and a child is awaited below. The lock is held until the child has ended
     // too.
@@ -452,8 +461,8 @@ unsafe fn inside<M: Method>(cx: Cx, hold: MethodGuard<M>, method: MethodBody<M>)
     note.end();
     match called.open() {
         Ok(value) => {
-            // SAFETY: the caller guarantees that the worker is at the object's home.
-            unsafe { hold.end_here(cx) };
+            // SAFETY: the caller guarantees that the object is there.
+            unsafe { hold.end_here(found) };
             // SAFETY: the value is this call's own outcome, as the call protocol requires.
             unsafe { Outcome::done(value) }
         }

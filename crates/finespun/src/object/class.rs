@@ -4,15 +4,18 @@
 //! class's tag instead, a hash of the type's name, which is the same in all processes of one program. If two types have
 //! the same tag, the first use of the second type panics.
 
+use std::alloc::Layout;
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::reference::{self, Object, ObjectWithConstants};
-use crate::process::ProcessMutex;
+use super::pages::{self, PAGE, Pages};
+use super::reference::{Object, ObjectWithConstants};
+use crate::process::{ProcessMutex, unforked};
 
 /// The class of one object type.
 pub(crate) struct Class {
@@ -21,27 +24,117 @@ pub(crate) struct Class {
     /// The class's number; not 0.
     pub(crate) number: u32,
     id: TypeId,
-    /// The destructor of an object of this class. Set before the first object is created.
-    destroy: OnceLock<unsafe fn(NonNull<()>)>,
+    /// The layout of the class's objects. Set before the first object is created.
+    pub(super) slots: OnceLock<Slots>,
+    /// The pages of the class.
+    pub(super) pages: Pages,
 }
+
+/// The layout of objects of a class. Each has a *slot*, which begins with its word.
+#[derive(Debug)]
+pub(super) struct Slots {
+    /// The size of a slot in units of 8 bytes.
+    pub(super) units: u32,
+    /// The number of slots in a page.
+    pub(super) count: u32,
+    /// 2^32 / `units`, rounded up.
+    reciprocal: u64,
+    /// Whether shared requests overtake queued exclusive ones.
+    pub(super) readers_first: bool,
+    /// The destructor of the object in a slot.
+    pub(super) destroy: unsafe fn(NonNull<u64>),
+}
+
+impl Slots {
+    /// Returns the number of a slot in its page.
+    #[inline]
+    pub(super) fn slot(&self, place: u32) -> u32 {
+        // Exact, since a page has less than 2^14 units.
+        ((u64::from(place % pages::UNITS) * self.reciprocal) >> 32) as u32
+    }
+}
+
+/// What slots of `T` contain.
+pub(super) struct Slot<T>(PhantomData<T>);
+
+impl<T: Object> Slot<T> {
+    /// Large objects have a box of their own, and their slot contains its address.
+    const BOXED: bool = size_of::<ObjectWithConstants<T>>() > 512 || align_of::<ObjectWithConstants<T>>() > 256;
+
+    const LAYOUT: Layout = match Self::BOXED {
+        true => Layout::new::<*mut ()>(),
+        false => Layout::new::<ObjectWithConstants<T>>(),
+    };
+
+    /// The distance of the object, or the box's address, from the slot's word, in bytes.
+    const OFFSET: usize = if Self::LAYOUT.align() > 8 { Self::LAYOUT.align() } else { 8 };
+
+    /// The size of a slot in bytes. Pages begin at addresses that are multiples of any alignment here.
+    const SIZE: usize =
+        (Self::OFFSET + Self::LAYOUT.size()).next_multiple_of(if Self::OFFSET > 8 { Self::OFFSET } else { 16 });
+
+    /// The same in units of 8 bytes.
+    pub(super) const UNITS: u32 = (Self::SIZE / 8) as u32;
+
+    /// Returns the object in a slot.
+    ///
+    /// # Safety
+    /// The slot contains a `T`.
+    #[inline(always)]
+    pub(super) unsafe fn object(slot: NonNull<u64>) -> NonNull<T> {
+        // SAFETY: a slot has room for its contents at this distance.
+        let contents = unsafe { slot.byte_add(Self::OFFSET) };
+        match Self::BOXED {
+            // SAFETY: the slot of a boxed object contains the address of its box.
+            true => unsafe { contents.cast::<NonNull<T>>().read() },
+            false => contents.cast(),
+        }
+    }
+
+    /// Moves an object into a slot.
+    ///
+    /// # Safety
+    /// The slot is free, and as large as slots of `T` are.
+    #[inline]
+    pub(super) unsafe fn fill(slot: NonNull<u64>, object: ObjectWithConstants<T>) {
+        // SAFETY: a slot has room for its contents at this distance.
+        let contents = unsafe { slot.byte_add(Self::OFFSET) };
+        match Self::BOXED {
+            // SAFETY: the slot has room for an address.
+            true => unsafe {
+                contents.cast::<NonNull<ObjectWithConstants<T>>>().write(NonNull::from(Box::leak(Box::new(object))))
+            },
+            // SAFETY: the slot has room for the object, at an address with its alignment.
+            false => unsafe { contents.cast::<ObjectWithConstants<T>>().write(object) },
+        }
+    }
+
+    /// Destroys the object in a slot.
+    ///
+    /// # Safety
+    /// The slot contains a `T`, which is given up.
+    unsafe fn destroy(slot: NonNull<u64>) {
+        // SAFETY: the caller guarantees that the slot contains a `T`.
+        let object = unsafe { Self::object(slot) }.cast::<ObjectWithConstants<T>>();
+        match Self::BOXED {
+            // SAFETY: `fill` has boxed it.
+            true => drop(unsafe { Box::from_raw(object.as_ptr()) }),
+            // SAFETY: `fill` has moved it here.
+            false => unsafe { object.drop_in_place() },
+        }
+    }
+}
+
+/// The number of classes that a process can have.
+pub(crate) const MOST_CLASSES: usize = 1000;
 
 /// The classes by tag.
 static CLASSES: ProcessMutex<Option<HashMap<u32, &'static Class>>> = ProcessMutex::new(None);
 /// The classes: number n is at index n - 1.
-static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
-    [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
+static NUMBERED: [OnceLock<&'static Class>; MOST_CLASSES] = [const { OnceLock::new() }; MOST_CLASSES];
 
 /// The numbers of classes that were looked up last, by bits of their types' ids.
 static RECENT: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
-
-/// Destroys an object of class `T`.
-///
-/// # Safety
-/// `object` came from a `Box<ObjectWithConstants<T>>`, and is given up.
-unsafe fn destroy<T: Object>(object: NonNull<()>) {
-    // SAFETY: the caller guarantees that `object` came from a `Box<ObjectWithConstants<T>>`, and gives it up.
-    drop(unsafe { Box::from_raw(object.cast::<ObjectWithConstants<T>>().as_ptr()) });
-}
 
 /// Computes the 32-bit FNV-1a hash.
 fn hash(name: &str) -> u32 {
@@ -86,27 +179,32 @@ impl Class {
     /// As [`of`](Class::of).
     pub(crate) fn of_objects<T: Object>() -> &'static Class {
         let class = Class::of::<T>();
-        class.destroy.get_or_init(|| destroy::<T>);
+        let slots = || {
+            const { assert!(Slot::<T>::SIZE <= PAGE) };
+            Slots {
+                units: Slot::<T>::UNITS,
+                count: (PAGE / Slot::<T>::SIZE) as u32,
+                reciprocal: (1_u64 << 32).div_ceil(u64::from(Slot::<T>::UNITS)),
+                readers_first: T::READERS_FIRST,
+                destroy: Slot::<T>::destroy,
+            }
+        };
+        unforked(|| class.slots.get_or_init(slots));
         class
     }
 
-    /// Destroys an object.
-    ///
-    /// # Safety
-    /// The object is of this class, and is given up.
-    pub(crate) unsafe fn destroy(&self, object: NonNull<()>) {
-        match self.destroy.get() {
-            // SAFETY: the caller guarantees that the object is of this class and given up. `of_objects::<T>` has set
-            // the function for the `T` of the object, which was made as a `Box<ObjectWithConstants<T>>`.
-            Some(destroy) => unsafe { destroy(object) },
-            None => unreachable!("of_objects has set the destructor"),
+    /// Returns the layout of objects of this class, of which one has been created before.
+    pub(super) fn slots(&self) -> &Slots {
+        match self.slots.get() {
+            Some(slots) => slots,
+            None => unreachable!("of_objects has set it"),
         }
     }
 
     /// Returns the class of `T`.
     ///
     /// # Panics
-    /// If another type has the same tag; if the process already has 511 classes.
+    /// If another type has the same tag; if the process already has 1,000 classes.
     #[inline]
     pub(crate) fn of<T: 'static>() -> &'static Class {
         let id = TypeId::of::<T>();
@@ -135,7 +233,14 @@ impl Class {
                 panic!("a process has room for {} types of objects, and {name} is one more", NUMBERED.len());
             };
             place.get_or_init(|| {
-                Box::leak(Box::new(Class { name, tag, number, id: TypeId::of::<T>(), destroy: OnceLock::new() }))
+                Box::leak(Box::new(Class {
+                    name,
+                    tag,
+                    number,
+                    id: TypeId::of::<T>(),
+                    slots: OnceLock::new(),
+                    pages: Pages::new(),
+                }))
             })
         });
         assert!(

@@ -39,7 +39,8 @@ impl On {
     /// Creates an object at this node from each value, in order, by one message.
     ///
     /// # Panics
-    /// If the node does not exist; with the panic of a `#[constant]` method.
+    /// If the node does not exist; with the panic of a `#[constant]` method. The objects created until then are dropped with
+    /// the runtime.
     #[track_caller]
     pub fn create_many<T: Object + Portable>(self, values: Vec<T>) -> CreateMany<T> {
         CreateMany { node: self.node, values, place: Location::caller() }
@@ -188,9 +189,7 @@ impl<M: Maker> Work for Making<M> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<Ref<M::Object>> {
         let node = self.node;
-        let nodes = Nodes::of(cx);
-        let name = nodes.table(node).insert_value(Class::of_objects::<M::Object>(), self.maker.make());
-        nodes.added(cx, node);
+        let name = Nodes::table_of(cx, node).insert(Class::of_objects::<M::Object>(), self.maker.make());
         // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done(Ref::new(name)) }
     }
@@ -245,13 +244,8 @@ impl<T: Object + Portable> Work for CreateMany<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
-        let (node, nodes, class) = (self.node as u32, Nodes::of(cx), Class::of_objects::<T>());
-        let enter = |value| {
-            let name = nodes.table(node).insert_value(class, value);
-            // Called after each object, not after the last: computing the next value's constants may panic.
-            nodes.added(cx, node);
-            Ref::new(name)
-        };
+        let (table, class) = (Nodes::table_of(cx, self.node as u32), Class::of_objects::<T>());
+        let enter = |value| Ref::new(table.insert(class, value));
         // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done(self.values.into_iter().map(enter).collect()) }
     }
@@ -321,17 +315,17 @@ impl<T: Object> Work for Dropping<T> {
         let stale = move |refusal| -> ! {
             throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(refusal))
         };
-        let table = Nodes::of(cx).table(name.node());
+        let table = Nodes::table_of(cx, name.node());
         match table.hold_even_poisoned(name, true) {
             LockAttempt::Held(hold) => {
-                destroy(cx, hold);
+                table.destroy(hold);
                 // SAFETY: the value is this call's own outcome, as the call protocol requires.
                 unsafe { Outcome::done(()) }
             }
             LockAttempt::Refused(refusal) => stale(refusal),
             LockAttempt::Busy => {
                 let lock_wait = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
-                    table.wait(name.index(), true, granted);
+                    table.wait(name, true, granted);
                 });
                 // SAFETY: `cx` is the current worker's, and the child is awaited below.
                 match unsafe { call(cx, lock_wait.forced()) }.open() {
@@ -343,7 +337,7 @@ impl<T: Object> Work for Dropping<T> {
                             let hold = wait(child).await;
                             queue_position.served();
                             match hold {
-                                Some(hold) => destroy(context::cx(), hold),
+                                Some(hold) => Nodes::of(context::cx()).table(hold.name().node()).destroy(hold),
                                 None => stale(Refusal::DROPPED),
                             }
                         })
@@ -352,11 +346,4 @@ impl<T: Object> Work for Dropping<T> {
             }
         }
     }
-}
-
-/// Removes the locked object from the table and destroys it.
-fn destroy(cx: Cx, hold: ObjectLock) {
-    let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
-    // SAFETY: the object is of this class, and the table has given it up.
-    unsafe { class.destroy(object) };
 }

@@ -75,10 +75,6 @@ pub enum StaleCause {
     /// The object belongs or belonged to another runtime of this process, or the reference is forged.
     #[error("belongs to another runtime")]
     OtherRuntime,
-    /// One of the other causes. They cannot be told apart when runtimes that were alive at the same time have
-    /// alternately created objects at this node number and index.
-    #[error("has been dropped or belongs to another runtime")]
-    Unknown,
 }
 
 impl StaleCause {
@@ -87,7 +83,6 @@ impl StaleCause {
         match self {
             StaleCause::Dropped => 0,
             StaleCause::OtherRuntime => 4,
-            StaleCause::Unknown => 5,
         }
     }
 }
@@ -222,7 +217,6 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
             Payload::new(match kind {
                 0 => CallError::Stale { object, method, node, cause: StaleCause::Dropped },
                 4 => CallError::Stale { object, method, node, cause: StaleCause::OtherRuntime },
-                5 => CallError::Stale { object, method, node, cause: StaleCause::Unknown },
                 1 => CallError::Poisoned { object, method, node },
                 2 => CallError::Panicked { object, method, node, message },
                 _ => CallError::Cancelled { object, method, node },

@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::frame::FrameRef;
 use crate::frame::context::Cx;
-use crate::frame::{FrameRef, quietly};
 use crate::message::mailbox::{Mailbox, Others, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, bytes_of};
 use crate::observe::CacheChoices;
@@ -21,6 +22,7 @@ use super::overhead;
 use super::reference::Name;
 use super::remote::PendingCall;
 use super::returning::Known;
+use super::space::Space;
 use super::table::Table;
 
 /// The nodes of one worker.
@@ -34,6 +36,8 @@ pub(crate) struct Nodes {
     tables: Box<[Table]>,
     /// An empty table, the current one of a worker without nodes.
     nowhere: Table,
+    /// The address space of the tables, which are dropped before.
+    _space: Arc<Space>,
     mailbox: Mailbox,
     /// A request that is deferred until a task waits for it (see [`remote`](super::remote)).
     pending_call: RefCell<Option<Box<dyn PendingCall>>>,
@@ -58,24 +62,35 @@ pub(crate) struct Nodes {
 }
 
 /// Creates the hosts of the workers with these endpoints, a part of the workers over which `count` nodes are distributed.
+/// Fails if there is no address space for their objects.
 pub(crate) fn hosts(
     ends: Vec<Others>,
     count: usize,
     travel: &Travel,
     choices: &Arc<CacheChoices>,
     part: &Part,
-) -> Vec<Box<dyn Host>> {
+) -> io::Result<Vec<Box<dyn Host>>> {
+    let all = count;
     let count = count as u32;
     let Part { workers, ref own } = *part;
+    let numbers = |worker| (worker..count).step_by(workers as usize);
+    // One more is for workers without nodes, which never create an object.
+    let regions = own.clone().map(|worker| numbers(worker).len()).sum::<usize>() + 1;
+    let space = Arc::new(Space::reserve(regions, all)?);
+    let mut given = 1;
     let nodes = |(worker, mailbox)| {
-        let tables = (worker..count).step_by(workers as usize).map(Table::new).collect();
-        let nowhere = Table::new(u32::MAX);
-        Box::new(Nodes {
+        // SAFETY: each node has a region of its own, in a space that outlives the table.
+        let table = |node, region| unsafe { Table::new(node, space.region(region)) };
+        let tables = numbers(worker).zip(given..).map(|(node, region)| table(node, region)).collect();
+        given += numbers(worker).len();
+        let nowhere = table(u32::MAX, 0);
+        Ok(Box::new(Nodes {
             count,
             worker,
             workers,
             tables,
             nowhere,
+            _space: Arc::clone(&space),
             mailbox,
             pending_call: RefCell::new(None),
             stalled: RefCell::new(VecDeque::new()),
@@ -86,7 +101,7 @@ pub(crate) fn hosts(
             choices: Arc::clone(choices),
             kept: Kept::new(worker),
             named: Cell::new(None),
-        }) as Box<dyn Host>
+        }) as Box<dyn Host>)
     };
     own.clone().zip(mailboxes(ends, own.start as usize, travel)).map(nodes).collect()
 }
@@ -161,6 +176,16 @@ impl Nodes {
         &self.tables[(node / self.workers) as usize]
     }
 
+    /// Returns the table of one of this worker's nodes, usually the current one.
+    #[inline]
+    pub(crate) fn table_of<'a>(cx: Cx, node: u32) -> &'a Table {
+        if node == cx.node() {
+            // SAFETY: `show` has set the pointer, and the team keeps its hosts until the worker has ended.
+            return unsafe { &*cx.here().table.get() };
+        }
+        Nodes::of(cx).table(node)
+    }
+
     /// Returns whether `node` is one of this worker's.
     #[inline]
     pub(crate) fn hosts(&self, node: u32) -> bool {
@@ -172,8 +197,8 @@ impl Nodes {
         self.hosts(node).then(|| self.table(node))
     }
 
-    /// Called after an object has been added to `node`, which is one of this worker's. If it is the current node,
-    /// refreshes the context's pointers to its table, whose entries may have moved.
+    /// Called after a write-once array has been added to `node`, which is one of this worker's. If it is the current node,
+    /// refreshes the context's pointer to its arrays.
     #[inline]
     pub(crate) fn added(&self, cx: Cx, node: u32) {
         if cx.node() == node {
@@ -424,11 +449,7 @@ impl Host for Nodes {
         for (node, table) in self.tables.iter().enumerate() {
             self.show(cx, node as u32 * self.workers + self.worker);
             table.arrays.end();
-            while let Some((class, object)) = table.take_any() {
-                // No caller could receive a panic of a destructor.
-                // SAFETY: the object is of this class, and the table has given it up.
-                quietly(|| unsafe { class.destroy(object) });
-            }
+            table.end();
         }
     }
 }

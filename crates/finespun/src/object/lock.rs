@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::call::Method;
 use super::host::Nodes;
 use super::reference::Name;
-use super::table::{self, Access};
+use super::table::{Access, Found};
 use crate::frame::context::{Cx, cx};
 use crate::frame::origin::Origin;
 
@@ -28,10 +28,6 @@ impl ObjectLock {
 
     pub(crate) fn name(&self) -> Name {
         self.name
-    }
-
-    pub(crate) fn index(&self) -> u32 {
-        self.name.index()
     }
 
     /// Converts the lock into the guard of a method that begins.
@@ -66,27 +62,27 @@ impl<M: Method> MethodGuard<M> {
     /// Locks an object that is free, for a method that begins.
     ///
     /// # Safety
-    /// [`table::free_here`] has just found the object.
+    /// [`free_here`](super::table::free_here) has just found the object.
     #[inline(always)]
-    pub(crate) unsafe fn of_free(cx: Cx, name: Name) -> MethodGuard<M> {
+    pub(crate) unsafe fn of_free(found: Found<M::Object>, name: Name) -> MethodGuard<M> {
         // SAFETY: the caller has just found the object by `free_here`.
-        unsafe { table::hold_free(cx, name, Self::EXCLUSIVE) };
+        unsafe { found.hold(name, Self::EXCLUSIVE) };
         MethodGuard(name, PhantomData)
     }
 
     /// Records for reports that the method, which has suspended, holds the object.
     pub(crate) fn suspends(&self, cx: Cx) {
-        Nodes::of(cx).table(self.0.node()).held_by(self.0, M::ORIGIN);
+        Nodes::table_of(cx, self.0.node()).held_by(self.0, M::ORIGIN);
     }
 
     /// Releases the lock when the method has ended on the stack.
     ///
     /// # Safety
-    /// The worker is at the object's node.
+    /// The object is at `found`.
     #[inline(always)]
-    pub(crate) unsafe fn end_here(self, cx: Cx) {
-        // SAFETY: the caller guarantees that the worker is at the object's node, and `self` is the lock, in this mode.
-        if unsafe { table::release_here(cx, self.0, Self::EXCLUSIVE) } {
+    pub(crate) unsafe fn end_here(self, found: Found<M::Object>) {
+        // SAFETY: the caller guarantees that the object is there, and `self` is the lock, in this mode.
+        if unsafe { found.release(self.0, Self::EXCLUSIVE) } {
             std::mem::forget(self);
         } else {
             self.end();
@@ -113,7 +109,7 @@ fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Or
     // SAFETY: a lock stays on the worker of its object, and the context is used at once.
     let cx = unsafe { cx() };
     assert!(cx.hosts(name.node()), "an object's lock is released on its home worker");
-    Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison, method);
+    Nodes::table_of(cx, name.node()).release(name, exclusive, poison, method);
 }
 
 /// A request in an object's wait queue. Dropping it, when the waiting frame is cancelled, grants the lock to later
@@ -133,9 +129,6 @@ impl Drop for QueuePosition {
         // SAFETY: a `QueuePosition` is in a located frame, which only the object's worker destroys; the context is used
         // at once.
         let nodes = Nodes::of(unsafe { cx() });
-        let table = nodes.table(self.0.node());
-        if table.lives(self.0) {
-            table.serve(self.0.index());
-        }
+        nodes.table(self.0.node()).serve(self.0);
     }
 }

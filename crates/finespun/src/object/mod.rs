@@ -4,12 +4,12 @@
 //! through a reference runs where the object lives: on the caller's stack if that is this node and the object is
 //! unlocked, otherwise by an active message [H §3.3, C §2, §4].
 //!
-//! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
-//! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]),
+//! The submodules: the name space ([`reference`], [`class`], [`pages`]) and the memory that names lead to ([`space`],
+//! [`slab`]), objects' implicit locks ([`table`] has their states, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]),
 //! work on another node and its answer ([`remote`], [`returning`], [`scrambled`]), on many nodes ([`gathering`], [`place`]), creating and dropping
 //! objects ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!
-//! **Only a node's worker accesses the node's objects, their entries and their locks**, so none of these is atomic. A
+//! **Only a node's worker accesses the node's objects, their words and their locks**, so none of these is atomic. A
 //! frame that holds a reference into an object is located (`call::located`) and runs on no other worker. Only messages
 //! cross workers.
 
@@ -22,12 +22,12 @@ pub(crate) mod class;
 pub(crate) mod create;
 pub(crate) mod error;
 pub(crate) mod gathering;
-mod generations;
 pub(crate) mod host;
 mod kept;
 pub(crate) mod lock;
 pub(crate) mod oneway;
 mod overhead;
+mod pages;
 pub(crate) mod place;
 pub(crate) mod portable;
 pub(crate) mod reference;
@@ -35,6 +35,8 @@ pub(crate) mod remote;
 pub(crate) mod replicated;
 pub(crate) mod returning;
 pub(crate) mod scrambled;
+mod slab;
+pub(crate) mod space;
 pub(crate) mod state;
 pub(crate) mod table;
 

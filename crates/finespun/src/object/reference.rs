@@ -9,8 +9,10 @@ use std::ptr::NonNull;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::class::Class;
+use super::class::{Class, Slot};
 use super::create::Dropping;
+use super::pages;
+use crate::frame::context::{Cx, try_cx};
 use crate::run::continuation::travel::Fixed;
 
 /// A type whose methods can be called through references: `#[object]` implements it.
@@ -69,7 +71,8 @@ pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
 /// does not keep its object alive, and dropping the reference leaves the object alone. After its object has been
 /// dropped it is *stale*: calls through it are errors, never calls of another object, because a table entry is reused
 /// only with another generation. A reference of another runtime is also stale, even after that runtime has been
-/// dropped: no two objects of a process have equal references.
+/// dropped: no two objects of a process have equal references. If the runtimes differ in their processes, a reference of one
+/// may name an object of the other.
 ///
 /// Operations on the reference itself are associated functions, so that they hide no method of `T`: [`Ref::node`],
 /// [`Ref::free`]. A `Ref` takes 8 bytes, and so does an `Option<Ref<T>>`.
@@ -80,55 +83,68 @@ pub struct Ref<T> {
     object: PhantomData<fn(T) -> T>,
 }
 
-/// An untyped reference: the word of its object's entry while the object is free.
+/// An untyped reference: the word in front of its object while the object is free.
 ///
-/// From the top: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part
-/// of the generation (3), mark (1, never set in a name). So the masked index is the entry's offset in bytes, and a name
-/// is never zero, since no class number is. The generations for a node number and index form one sequence in the whole
-/// process ([`super::generations`]), so a name belongs to one object of the process.
+/// From the top: generation (16 bits), node (16), place (32). The place is the distance of the word from the beginning of
+/// the node's region ([`space`](super::space)), in units of 8 bytes. It is even and has 30 bits: in the words of objects that
+/// are not free, the lowest bit is the mark, and the highest two tell their states. A name is never zero, since no
+/// generation is. The generations at a node number and place form one sequence in the whole process ([`pages`]), so a name
+/// belongs to one object of the process. Its place tells its class.
+///
+/// **Every name in this process leads to the beginning of an object of its class, or to zeros**, at whichever node of
+/// whichever runtime it is looked up. Names come from the creation of objects and from [`pages::name`], which see to that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct Name(NonZeroU64);
 
-/// The binary logarithm of an entry's size in bytes.
-pub(crate) const ENTRY: u32 = 4;
-/// The binary logarithm of the maximal number of objects of a node.
-pub(crate) const OBJECTS: u32 = 25;
-/// The binary logarithm of the number of class numbers, including 0, which means no class.
-pub(crate) const CLASSES: u32 = 9;
-const NODES: u32 = 16;
-/// Bits of the generation below the index.
-const LOW: u32 = ENTRY - 1;
-/// The last generation.
-pub(crate) const GENERATIONS: u32 = (1 << (64 - 1 - NODES - CLASSES - OBJECTS)) - 1;
+/// The distance of possible places, in units of 8 bytes.
+pub(super) const GRANULE: u32 = 2;
+/// The last generation. Few in unit tests, which can use them up.
+pub(super) const GENERATIONS: u32 = if cfg!(test) { 100 } else { u16::MAX as u32 };
 
-const CLASS_AT: u32 = ENTRY + OBJECTS;
-const NODE_AT: u32 = CLASS_AT + CLASSES;
-const HIGH_AT: u32 = NODE_AT + NODES;
+const NODE_AT: u32 = 32;
+const GENERATION_AT: u32 = 48;
 
-/// Returns the unmarked word with these parts. It has the form of a name if `class` is not 0.
-pub(crate) fn word(class: u32, node: u32, generation: u32, index: u32) -> u64 {
-    u64::from(generation >> LOW) << HIGH_AT
-        | u64::from(node) << NODE_AT
-        | u64::from(class) << CLASS_AT
-        | u64::from(index) << ENTRY
-        | u64::from(generation & ((1 << LOW) - 1)) << 1
+/// The mark bit of a word: the object cannot be called on the fast path.
+pub(super) const MARK: u64 = 1;
+/// The bits of a marked word that tell the object's state.
+pub(super) const STATE: u64 = 3 << 30;
+/// The state of an empty slot.
+const EMPTY: u64 = 3 << 30;
+
+/// Returns the word with these parts.
+pub(super) fn word(node: u32, generation: u32, place: u32) -> u64 {
+    u64::from(generation) << GENERATION_AT | u64::from(node) << NODE_AT | u64::from(place)
 }
 
-/// Returns the generation in a word, marked or not.
-pub(crate) fn generation(word: u64) -> u32 {
-    ((word >> HIGH_AT) as u32) << LOW | (word >> 1) as u32 & ((1 << LOW) - 1)
+/// Returns the word of an empty slot, with the generation of its last object.
+pub(super) fn empty(last: u32) -> u64 {
+    word(0, last, 0) | EMPTY | MARK
 }
 
-/// Returns the class in a word, marked or not.
-pub(crate) fn class(word: u64) -> u32 {
-    (word >> CLASS_AT) as u32 & ((1 << CLASSES) - 1)
+/// Returns whether the word is that of an empty slot, or of one that has not been used.
+pub(super) fn is_empty(word: u64) -> bool {
+    word == 0 || word & (STATE | MARK) == EMPTY | MARK
+}
+
+/// Returns the generation in a word.
+pub(super) fn generation(word: u64) -> u32 {
+    (word >> GENERATION_AT) as u32
+}
+
+/// Returns the node in a word.
+fn node(word: u64) -> u32 {
+    u32::from((word >> NODE_AT) as u16)
 }
 
 impl Name {
-    /// Returns the name in an entry's word, ignoring the mark, if the entry has an object.
-    pub(crate) fn of_word(word: u64) -> Option<Name> {
-        if class(word) == 0 { None } else { NonZeroU64::new(word & !1).map(Name) }
+    /// Returns the name with these parts. `generation` is not 0.
+    pub(super) fn new(node: u32, generation: u32, place: u32) -> Name {
+        debug_assert!(place.is_multiple_of(GRANULE) && u64::from(place) & STATE == 0);
+        match NonZeroU64::new(word(node, generation, place)) {
+            Some(word) => Name(word),
+            None => unreachable!("no generation is 0"),
+        }
     }
 
     #[inline(always)]
@@ -136,23 +152,19 @@ impl Name {
         self.0.get()
     }
 
-    /// Returns the number of the object's class in this process.
-    pub(crate) fn class(self) -> u32 {
-        class(self.word())
-    }
-
     #[inline]
     pub(crate) fn node(self) -> u32 {
-        (self.word() >> NODE_AT) as u32 & ((1 << NODES) - 1)
+        node(self.word())
     }
 
     pub(crate) fn generation(self) -> u32 {
         generation(self.word())
     }
 
-    #[inline]
-    pub(crate) fn index(self) -> u32 {
-        (self.word() >> ENTRY) as u32 & ((1 << OBJECTS) - 1)
+    /// Returns the distance of the object's word from the beginning of its node's region, in units of 8 bytes.
+    #[inline(always)]
+    pub(super) fn place(self) -> u32 {
+        self.word() as u32
     }
 }
 
@@ -174,6 +186,26 @@ impl<T> Ref<T> {
 }
 
 impl<T: Object> Ref<T> {
+    /// Returns the reference that the object in the next slot would have, if it had the same generation.
+    #[inline(always)]
+    pub(super) fn neighbour(self) -> Ref<T> {
+        self.neighbours(1)
+    }
+
+    /// Returns the reference that the object some slots later would have, if it had the same generation. Most results name
+    /// nothing: they are for comparison.
+    #[inline(always)]
+    pub(super) fn neighbours(self, slots: usize) -> Ref<T> {
+        let word = self.name.word().wrapping_add(slots as u64 * u64::from(Slot::<T>::UNITS));
+        // SAFETY: the places are in the same region, so the generation, which is not 0, stays the same.
+        Ref::new(Name(unsafe { NonZeroU64::new_unchecked(word) }))
+    }
+
+    /// Returns the number of slots from an object in the same page to this one.
+    pub(super) fn slots_after(self, first: Ref<T>) -> usize {
+        ((self.name.word() - first.name.word()) / u64::from(Slot::<T>::UNITS)) as usize
+    }
+
     /// Locks the object as a `&mut self` method does, waiting in its wait queue, then drops it. Calls that are still
     /// queued, and later calls, are errors.
     ///
@@ -218,7 +250,7 @@ impl<T> PartialOrd for Ref<T> {
 /// Ordered by node, then in the order of creation as long as no object is dropped.
 impl<T> Ord for Ref<T> {
     fn cmp(&self, other: &Ref<T>) -> std::cmp::Ordering {
-        let key = |name: Name| (name.node(), name.index(), name.word());
+        let key = |name: Name| (name.node(), name.place(), name.word());
         key(self.name()).cmp(&key(other.name()))
     }
 }
@@ -232,7 +264,7 @@ impl<T> Hash for Ref<T> {
 impl<T> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name();
-        write!(f, "{} {} at node {}", short(std::any::type_name::<T>()), name.index(), name.node())?;
+        write!(f, "{} {} at node {}", short(std::any::type_name::<T>()), pages::number(name), name.node())?;
         if name.generation() > 1 { write!(f, " (generation {})", name.generation()) } else { Ok(()) }
     }
 }
@@ -244,7 +276,7 @@ pub(crate) fn short(name: &str) -> &str {
 }
 
 /// The serialized form of a reference: the tag of its class, which is the same in all processes of a program, and its
-/// word without the class.
+/// word with the object's number in its class as the place.
 #[derive(Clone, Copy)]
 struct WireRef(u32, u64);
 
@@ -271,24 +303,30 @@ impl<'de> Deserialize<'de> for WireRef {
     }
 }
 
-impl<T> Serialize for Ref<T> {
+impl<T: 'static> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let name = self.name();
-        let class = Class::numbered(name.class());
-        let bare = word(0, name.node(), name.generation(), name.index());
-        WireRef(class.tag, bare).serialize(serializer)
+        WireRef(Class::of::<T>().tag, word(name.node(), name.generation(), pages::number(name))).serialize(serializer)
     }
+}
+
+/// Returns whether the worker of a node is in this process.
+fn is_hosted(cx: Cx, node: u32) -> bool {
+    let core = cx.core();
+    let first = core.first_node.get() - core.worker.get();
+    (node % core.all_workers.get()).wrapping_sub(first) < core.workers.get()
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let WireRef(tag, bare) = WireRef::deserialize(deserializer)?;
+        let WireRef(tag, word) = WireRef::deserialize(deserializer)?;
         let known = Class::of::<T>();
-        // Tables contain only words with this process's class numbers, and the class inserted here is the class of `T`.
-        // So even a forged name finds a `T` or nothing.
-        match Name::of_word(bare | word(known.number, 0, 0, 0)) {
-            Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
-            _ => Err(D::Error::custom(format_args!("this value is not a reference to `{}`", known.name))),
+        let hosted = try_cx().map(|cx| is_hosted(cx, node(word)));
+        // Even a forged name finds a `T` or nothing.
+        let name = pages::name(known, node(word), generation(word), word as u32, hosted);
+        match name.filter(|_| tag == known.tag) {
+            Some(name) => Ok(Ref::new(name)),
+            None => Err(D::Error::custom(format_args!("this value is not a reference to `{}`", known.name))),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The objects' part of a worker's state: pointers to the tables of the current node.
+//! The objects' part of a worker's state: pointers to the objects of the current node.
 
 use std::cell::Cell;
 use std::ptr;
 
 use super::array_table::ArrayEntry;
 use super::host::Nodes;
-use super::table;
+use super::table::Table;
 use crate::frame::context::{Cx, WorkerState};
 use crate::sched::state::SchedulerState;
 
-/// A worker's state, with pointers to the tables of the current node.
+/// A worker's state, with pointers to the objects of the current node.
 #[repr(C)]
 pub(crate) struct ObjectState {
     scheduler: SchedulerState,
@@ -19,14 +19,13 @@ pub(crate) struct ObjectState {
 // SAFETY: the first field of the C representation is a `SchedulerState`.
 unsafe impl WorkerState for ObjectState {}
 
-/// The tables of the node at which this worker's code runs now.
-///
-/// `entries` points to the node's object table: a reference's index under `mask` selects the object's entry, if the
-/// object is at this node. `states` points to a parallel table with one state per entry.
+/// The node at which this worker's code runs now.
 pub(crate) struct Here {
-    pub(super) entries: Cell<*const table::Entry>,
-    pub(super) states: Cell<*const table::State>,
-    pub(super) mask: Cell<u32>,
+    /// The second word of the node's region of the address space. The place in a reference leads from here to most objects,
+    /// and from the word before this to the object's word, if the object is at this node.
+    pub(super) behind: Cell<*const u64>,
+    /// The node's table.
+    pub(super) table: Cell<*const Table>,
     /// The node's write-once arrays: one cache-line-sized entry for each array number.
     pub(crate) arrays: Cell<*const ArrayEntry>,
     /// The worker's nodes and its mailbox.
@@ -38,9 +37,8 @@ impl ObjectState {
     /// any of its runs.
     pub(crate) fn new(team: u32) -> ObjectState {
         let here = Here {
-            entries: Cell::new(ptr::null()),
-            states: Cell::new(ptr::null()),
-            mask: Cell::new(0),
+            behind: Cell::new(ptr::null()),
+            table: Cell::new(ptr::null()),
             arrays: Cell::new(ptr::null()),
             host: Cell::new(ptr::null()),
         };
@@ -49,7 +47,7 @@ impl ObjectState {
 }
 
 impl Cx {
-    /// Returns pointers to the tables of the node at which this code runs.
+    /// Returns pointers to the objects of the node at which this code runs.
     #[inline(always)]
     pub(crate) fn here<'a>(self) -> &'a Here {
         // SAFETY: in a build with objects, every worker's state begins with an `ObjectState`.

@@ -1,7 +1,7 @@
-//! The table of a node's objects, and their implicit locks.
+//! The objects of a node, and their implicit locks.
 //!
 //! ```text
-//!   the word of an entry: class, node, generation, index, a mark
+//!   the word in front of an object: class, node, generation, place, a mark
 //!
 //!             (1) lock                         (2) released, no waiter
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
@@ -11,101 +11,97 @@
 //!      +------------------ EMPTY, marked
 //! ```
 //!
-//! (5) takes a generation that no object of this process has had at this node number and index ([`generations`]). So
+//! (5) takes a generation that no object of this process has had at this node number and place ([`pages`](super::pages)). So
 //! comparing words also rejects references of other runtimes.
 //!
-//! [`generations`]: super::generations
+//! A reference holds the word that its object has in front of it while the object is free. One comparison thus shows that
+//! the object exists, has the right type, is still the same object, and is unlocked: the call may proceed at once. The word
+//! of a locked, poisoned or removed object is marked, so the comparison fails and the slow path inspects it.
 //!
-//! A reference holds the word that its object's entry has while the object is free. One comparison thus shows that the
-//! object exists, has the right type, is still the same object, and is unlocked: the call may proceed at once. The word
-//! of a locked, poisoned or removed object is marked, so the comparison fails and the slow path inspects the state.
+//! A plain method neither waits nor is interrupted, so it does not mark the word: no other code can inspect it before the
+//! method returns. A method that may suspend holds the object's lock until it has ended: `&self` methods share it, a
+//! `&mut self` method holds it exclusively. A caller that finds the object locked joins the wait queue. The queue is FIFO: a
+//! shared request waits behind a queued exclusive one, unless the class is `readers_first`.
 //!
-//! A plain method neither waits nor is interrupted, so it does not mark the entry: no other code can inspect it before
-//! the method returns. A method that may suspend holds the object's lock until it has ended: `&self` methods share it,
-//! a `&mut self` method holds it exclusively. A caller that finds the object locked joins the wait queue. The queue is
-//! FIFO: a shared request waits behind a queued exclusive one, unless the class is `readers_first`.
+//! Two bits of a marked word tell the state:
+//!
+//! | state | place | |
+//! |---|---|---|
+//! | 0 | its own | held exclusively |
+//! | 1 | its own | held by one shared holder |
+//! | 2 | the number of a [`Lock`] | anything else: more holders, waiters, poison, a method to report |
+//! | 3 | 0 | empty |
 //!
 //! Only the home worker accesses any of this.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
-use std::collections::{HashMap, VecDeque};
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use super::array_table::ArrayTable;
-use super::class::Class;
+use super::class::{Class, Slot};
 use super::error::{Refusal, StaleCause};
-use super::generations::Generations;
 use super::lock::ObjectLock;
-use super::reference::{ENTRY, Name, OBJECTS, Object, ObjectWithConstants, generation, short, word};
+use super::pages::{self, MOST_PAGES, UNITS};
+use super::reference::{GRANULE, MARK, Name, Object, ObjectWithConstants, STATE, empty, generation, short, word};
+use super::slab::Slab;
 use super::state::Here;
 use crate::frame::context::Cx;
 use crate::frame::origin::Origin;
+use crate::frame::quietly;
 use crate::run::continuation::Continuation;
 use crate::sched::team::Waits;
 
-/// The mark bit of a word: the object cannot be called on the fast path.
-const MARK: u64 = 1;
+/// The word of an object that one shared holder has is its name plus this.
+const SHARED: u64 = MARK | 1 << 30;
+/// The state in the word of an object whose lock's state is in a [`Lock`].
+const LOCKED: u64 = 2 << 30;
 
-/// A method that could change the object panicked or was cancelled, so the object may be inconsistent.
-const POISONED: u8 = 1;
-/// The wait queue is not empty.
-const WANTED: u8 = 2;
-/// The entry is marked, but no method holds the object.
-const IDLE: u8 = 4;
-/// A shared request overtakes queued exclusive ones, if the lock admits it.
-const READERS_FIRST: u8 = 8;
+// Places leave room for the states.
+const _: () = assert!((MOST_PAGES as u64 * 2 * UNITS as u64 - 1) & STATE == 0);
 
-/// The part of an entry that a call reads: 16 bytes per object, so that four share a cache line.
-#[repr(C)]
-pub(crate) struct Entry {
-    word: Cell<u64>,
-    object: Cell<*mut ()>,
-}
-
-const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
-
-impl Entry {
-    fn empty() -> Entry {
-        Entry { word: Cell::new(MARK), object: Cell::new(std::ptr::null_mut()) }
-    }
-
-    fn name(&self) -> Option<Name> {
-        Name::of_word(self.word.get())
-    }
-}
-
-/// The lock state of a marked object. While an object is free, `shared` is 0 and all flags except [`READERS_FIRST`] are
-/// clear. So setting the mark alone locks the object exclusively.
-#[derive(Default)]
-#[repr(C)]
-pub(crate) struct State {
+/// The state of a lock that a word has no room for.
+struct Lock {
+    name: Name,
+    /// The number of shared holders.
+    shared: u32,
+    /// Whether a method holds the object exclusively.
+    exclusive: bool,
+    /// A method that could change the object panicked or was cancelled, so the object may be inconsistent.
+    poisoned: bool,
     /// The method that last suspended while holding the object; for reports. `None` once a call of it has released its
     /// lock.
-    holder: Cell<Option<&'static Origin>>,
-    /// The number of shared holders. If it is 0 and the object is not [`IDLE`], one holder has it exclusively.
-    shared: Cell<u32>,
-    flags: Cell<u8>,
-    /// Set if another runtime's object took a generation between two of this entry's objects.
-    mixed: Cell<bool>,
-    /// The generation of the entry's first object in this table; 0 if it has had none.
-    first: Cell<u16>,
+    holder: Option<&'static Origin>,
+    /// The requests that wait for the lock.
+    queue: VecDeque<LockWaiter>,
 }
 
-impl State {
-    fn is(&self, flags: u8) -> bool {
-        self.flags.get() & flags != 0
+impl Lock {
+    /// Returns whether the lock admits another holder in this mode.
+    fn admits(&self, exclusive: bool) -> bool {
+        !self.exclusive && (self.shared == 0 || !exclusive)
     }
 
-    fn set(&self, flags: u8) {
-        self.flags.set(self.flags.get() | flags);
+    fn admit(&mut self, exclusive: bool) {
+        match exclusive {
+            true => self.exclusive = true,
+            false => self.shared += 1,
+        }
     }
 
-    fn clear(&self, flags: u8) {
-        self.flags.set(self.flags.get() & !flags);
+    fn leave(&mut self, exclusive: bool) {
+        match exclusive {
+            true => self.exclusive = false,
+            false => self.shared -= 1,
+        }
+    }
+
+    /// Returns whether the word has room for the state: the object is free.
+    fn is_free(&self) -> bool {
+        !self.exclusive && self.shared == 0 && !self.poisoned && self.queue.is_empty()
     }
 }
-
-const _: () = assert!(size_of::<State>() == 1 << ENTRY);
 
 /// A waiter for an object's lock. It gets `None` if the object is removed first.
 struct LockWaiter {
@@ -139,398 +135,432 @@ pub(crate) enum LockAttempt {
 /// The objects of one node.
 pub(crate) struct Table {
     node: u32,
-    /// The length is a power of two, so that masking keeps every name in bounds. No reference to an entry lives while
-    /// an entry is added.
-    entries: UnsafeCell<Vec<Entry>>,
-    /// Parallel to `entries`.
-    states: UnsafeCell<Vec<State>>,
-    /// The mask that selects the byte offset of an entry from the low half of a name.
-    mask: Cell<u32>,
-    /// The number of entries that have been used.
-    used: Cell<u32>,
-    /// The indices of removed objects, which new objects may use.
+    /// The node's region of the address space.
+    region: NonNull<u64>,
+    /// The slabs by class.
+    slabs: RefCell<Vec<Option<Box<Slab>>>>,
+    /// The states of locks that words have no room for, by number; 0 is none.
+    locks: RefCell<Vec<Option<Lock>>>,
+    /// The numbers of `locks` that are free.
     spare: RefCell<Vec<u32>>,
-    /// The source of the generations of new objects.
-    generations: Generations,
-    /// The requests that wait for an object's lock, by index.
-    wait_queues: RefCell<HashMap<u32, VecDeque<LockWaiter>>>,
     /// The node's write-once arrays.
     pub(crate) arrays: ArrayTable,
 }
 
 /// Returns the object that `name` names, if it is at the current node and free.
+///
+/// # Safety
+/// `name` names a `T`.
 #[inline(always)]
-pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
-    let here = cx.here();
-    let at = (name.word() as u32 & here.mask.get()) as usize;
-    // SAFETY: `Table::show` has set `entries`, which points to entries that only this worker changes, and `mask`, which
-    // selects one of them. The reference ends before entries move.
-    let entry = unsafe { &*here.entries.get().byte_add(at) };
-    // The word contains the node number, so it matches no entry in the table of another node.
-    if entry.word.get() != name.word() {
+pub(crate) unsafe fn free_here<T: Object>(cx: Cx, name: Name) -> Option<Found<T>> {
+    let slot = slot_here(cx, name);
+    // SAFETY: every name leads to the beginning of a slot of its class or to zeros, whose words only this worker accesses.
+    // The word contains the node number, so it does not match at another node.
+    if unsafe { slot.cast::<Cell<u64>>().as_ref() }.get() != name.word() {
         return None;
     }
-    // SAFETY: an unmarked word belongs to a live object, whose pointer is not null.
-    Some(unsafe { NonNull::new_unchecked(entry.object.get()) })
+    Some(Found { slot, object: PhantomData })
 }
 
-/// Returns the entry and the state at the index in `name`, in the table of the current node.
-///
-/// # Safety
-/// No entry is added while the result lives.
-#[inline(always)]
-unsafe fn shown<'a>(cx: Cx, name: Name) -> EntryRef<'a> {
-    let here = cx.here();
-    let at = (name.word() as u32 & here.mask.get()) as usize;
-    // SAFETY: `show` sets both pointers and the mask; `states` has as many elements as `entries`, of the same size. The
-    // caller adds no entry while the references live.
-    unsafe { EntryRef { entry: &*here.entries.get().byte_add(at), state: &*here.states.get().byte_add(at) } }
+/// The slot of an object that has just been found free at the current node.
+pub(crate) struct Found<T> {
+    slot: NonNull<u64>,
+    object: PhantomData<T>,
 }
 
-/// Locks an object that is free.
-///
-/// # Safety
-/// [`free_here`] has just found the object.
-#[inline(always)]
-pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
-    // The caller has just found the object in this entry.
-    // SAFETY: no entry is added before the last use of `place`.
-    let place = unsafe { shown(cx, name) };
-    debug_assert_eq!(place.entry.word.get(), name.word());
-    place.entry.word.set(name.word() | MARK);
-    if !exclusive {
-        place.state.shared.set(1);
+impl<T> Clone for Found<T> {
+    fn clone(&self) -> Found<T> {
+        *self
     }
 }
+impl<T> Copy for Found<T> {}
 
-/// Releases a lock (2) if this only needs to clear the mark: no waiter, no poison, no other holder. Returns whether it
-/// did.
-///
-/// # Safety
-/// The worker is at the object's node, and the caller holds the object in the mode that `exclusive` gives.
-#[inline(always)]
-pub(crate) unsafe fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
-    // A locked object stays in its entry.
-    // SAFETY: no entry is added before the last use of `place`.
-    let place = unsafe { shown(cx, name) };
-    debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
-    let simple = !place.state.is(WANTED | POISONED) && (exclusive || place.state.shared.get() == 1);
-    if simple {
-        if !exclusive {
-            place.state.shared.set(0);
+impl<T: Object> Found<T> {
+    /// Returns the object.
+    #[inline(always)]
+    pub(crate) fn object(self) -> NonNull<T> {
+        // SAFETY: an unmarked word belongs to a live object of its class, which is the class of `T`.
+        unsafe { Slot::object(self.slot) }
+    }
+
+    fn word(&self) -> &Cell<u64> {
+        // SAFETY: slots never move, and only this worker accesses their words.
+        unsafe { self.slot.cast().as_ref() }
+    }
+
+    /// Locks the object.
+    ///
+    /// # Safety
+    /// It has just been found by this name.
+    #[inline(always)]
+    pub(crate) unsafe fn hold(self, name: Name, exclusive: bool) {
+        debug_assert_eq!(self.word().get(), name.word());
+        self.word().set(name.word() + if exclusive { MARK } else { SHARED });
+    }
+
+    /// Releases the lock (2) if this only needs to clear the mark: no waiter, no poison, no other holder. Returns whether it
+    /// did.
+    ///
+    /// # Safety
+    /// The caller holds the object of this name in the mode that `exclusive` gives.
+    #[inline(always)]
+    pub(crate) unsafe fn release(self, name: Name, exclusive: bool) -> bool {
+        let simple = self.word().get() == name.word() + if exclusive { MARK } else { SHARED };
+        if simple {
+            self.word().set(name.word());
         }
-        place.entry.word.set(name.word());
+        simple
     }
-    simple
+}
+
+/// Returns the address that a name leads to in the region of the current node.
+#[inline(always)]
+fn slot_here(cx: Cx, name: Name) -> NonNull<u64> {
+    // SAFETY: `show` has set the pointer, to one behind the beginning of the region, which is readable at the places of all
+    // names of this process.
+    unsafe { NonNull::new_unchecked(cx.here().behind.get().cast_mut().add(name.place() as usize).sub(1)) }
+}
+
+/// The state that the word of an object has.
+enum Word {
+    Free,
+    Exclusive,
+    Shared,
+    Locked(usize),
 }
 
 impl Table {
-    pub(crate) fn new(node: u32) -> Table {
+    /// Creates the table of a node without objects.
+    ///
+    /// # Safety
+    /// `region` is the node's region of a space that outlives the table, and only this worker uses it.
+    pub(crate) unsafe fn new(node: u32, region: NonNull<u8>) -> Table {
         Table {
             node,
-            entries: UnsafeCell::new(vec![Entry::empty()]),
-            states: UnsafeCell::new(vec![State::default()]),
-            mask: Cell::new(0),
-            used: Cell::new(0),
-            spare: RefCell::new(Vec::new()),
-            generations: Generations::of_node(node),
-            wait_queues: RefCell::new(HashMap::new()),
+            region: region.cast(),
+            slabs: RefCell::default(),
+            locks: RefCell::new(vec![None]),
+            spare: RefCell::default(),
             arrays: ArrayTable::new(),
         }
     }
 
     /// Makes `here`, the context's view of the current node, refer to this table.
     pub(crate) fn show(&self, here: &Here) {
-        // SAFETY: only this worker accesses the vectors, and no reference outlives its statement.
-        let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
-        here.entries.set(entries.as_ptr());
-        here.states.set(states.as_ptr());
-        here.mask.set(self.mask.get());
+        here.behind.set(self.slot(1).as_ptr());
+        here.table.set(self);
         here.arrays.set(self.arrays.entries());
     }
 
-    /// Returns the entry and the state at `index`, if the table has them.
-    fn place(&self, index: u32) -> Option<EntryRef<'_>> {
-        // SAFETY: callers add no entry while they use the references, and call no user code, which might add one.
-        let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
-        Some(EntryRef { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
+    /// Returns the address of the slot at a place.
+    fn slot(&self, place: u32) -> NonNull<u64> {
+        // SAFETY: places of names and of slots are in the region.
+        unsafe { self.region.add(place as usize) }
     }
 
-    /// Inserts `value` as an object.
-    pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
-        let object = Box::new(ObjectWithConstants::new(value));
-        let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
-        if T::READERS_FIRST {
-            self.place(name.index()).expect("just entered").state.set(READERS_FIRST);
-        }
+    /// Returns the word of the slot at a place.
+    fn word(&self, place: u32) -> &Cell<u64> {
+        // SAFETY: places of names and of slots lead to words, or to zeros; only this worker accesses them.
+        unsafe { self.slot(place).cast().as_ref() }
+    }
+
+    /// Inserts `value` as an object (5).
+    ///
+    /// # Panics
+    /// If there is no room; with the panic of a `#[constant]` method.
+    #[inline]
+    pub(crate) fn insert<T: Object>(&self, class: &'static Class, value: T) -> Name {
+        // First, because it may panic, and may create objects.
+        let object = ObjectWithConstants::new(value);
+        let slabs = self.slabs.borrow();
+        let (place, generation) = match slabs.get(class.number as usize) {
+            Some(Some(slab)) => slab.take(),
+            _ => {
+                drop(slabs);
+                self.add_slab(class).take()
+            }
+        };
+        let name = Name::new(self.node, generation, place);
+        // SAFETY: the slot is one of this class's, and free.
+        unsafe { Slot::fill(self.slot(place), object) };
+        self.word(place).set(name.word());
         name
     }
 
-    /// Inserts an object (5). The table owns it from now on.
-    pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
-        let (index, next) = self.claim();
-        let EntryRef { entry, state } = self.place(index).expect("just claimed");
-        let word = word(class.number, self.node, next, index);
-        match generation(entry.word.get()) {
-            0 => state.first.set(next as u16),
-            last => state.mixed.set(state.mixed.get() || next != last + 1),
+    #[cold]
+    fn add_slab(&self, class: &'static Class) -> Ref<'_, Slab> {
+        let mut slabs = self.slabs.borrow_mut();
+        let number = class.number as usize;
+        if slabs.len() <= number {
+            slabs.resize_with(number + 1, || None);
         }
-        entry.object.set(object.as_ptr());
-        entry.word.set(word);
-        state.flags.set(0);
-        Name::of_word(word).expect("it has a class")
+        // SAFETY: the region is this node's, and no other slab of it has this class.
+        slabs[number] = Some(Box::new(unsafe { Slab::new(class, self.node, self.region) }));
+        drop(slabs);
+        self.slab(class.number).expect("just added")
     }
 
-    /// Claims an empty entry and a generation for its next object. Permanently skips entries whose generations are used
-    /// up.
-    fn claim(&self) -> (u32, u32) {
-        loop {
-            let spare = self.spare.borrow_mut().pop();
-            let index = spare.unwrap_or_else(|| self.add_entry());
-            if let Some(generation) = self.generations.next(index) {
-                return (index, generation);
+    fn slab(&self, class: u32) -> Option<Ref<'_, Slab>> {
+        Ref::filter_map(self.slabs.borrow(), |slabs| slabs.get(class as usize)?.as_deref()).ok()
+    }
+
+    /// Returns the state of an object, if it exists.
+    fn find(&self, locks: &[Option<Lock>], name: Name) -> Option<Word> {
+        let found = self.word(name.place()).get();
+        match found ^ name.word() {
+            0 => Some(Word::Free),
+            MARK => Some(Word::Exclusive),
+            SHARED => Some(Word::Shared),
+            _ if found & (STATE | MARK) == LOCKED | MARK => {
+                let number = ((found & !STATE) as u32 / GRANULE) as usize;
+                (locks[number].as_ref()?.name == name).then_some(Word::Locked(number))
             }
+            _ => None,
         }
     }
 
-    /// Adds an empty entry.
-    fn add_entry(&self) -> u32 {
-        // SAFETY: only this worker accesses the vectors, and no reference to an element is alive (see `entries`).
-        let (entries, states) = unsafe { (&mut *self.entries.get(), &mut *self.states.get()) };
-        let index = self.used.get();
-        assert!(index < 1 << OBJECTS, "a node has room for 2^{OBJECTS} objects: use more nodes");
-        self.used.set(index + 1);
-        if index as usize == entries.len() {
-            let more = (2 * index).max(64);
-            entries.resize_with(more as usize, Entry::empty);
-            states.resize_with(more as usize, State::default);
-            self.mask.set((more - 1) << ENTRY);
+    /// Calls `change` with the state of an object's lock, if the object exists. Afterwards the word tells the state if it
+    /// can.
+    fn with_lock<R>(&self, name: Name, change: impl FnOnce(&mut Lock) -> R) -> Option<R> {
+        let mut locks = self.locks.borrow_mut();
+        let number = match self.find(&locks, name)? {
+            Word::Locked(number) => number,
+            found => {
+                let (shared, exclusive) = (u32::from(matches!(found, Word::Shared)), matches!(found, Word::Exclusive));
+                let lock = Lock { name, shared, exclusive, poisoned: false, holder: None, queue: VecDeque::new() };
+                let number = self.spare.borrow_mut().pop().map_or(locks.len(), |spare| spare as usize);
+                if number == locks.len() {
+                    locks.push(Some(lock));
+                } else {
+                    locks[number] = Some(lock);
+                }
+                self.word(name.place())
+                    .set(word(self.node, name.generation(), number as u32 * GRANULE) | LOCKED | MARK);
+                number
+            }
+        };
+        let lock = locks[number].as_mut()?;
+        let result = change(lock);
+        if lock.is_free() {
+            locks[number] = None;
+            self.spare.borrow_mut().push(number as u32);
+            self.word(name.place()).set(name.word());
         }
-        self.generations.reach(index);
-        index
-    }
-
-    /// Returns the entry and the state of an object, if it exists.
-    fn find(&self, name: Name) -> Option<EntryRef<'_>> {
-        self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
+        Some(result)
     }
 
     /// Returns why this node has no object named `name`.
     #[cold]
     pub(crate) fn stale(&self, name: Name) -> Refusal {
-        let cause = match self.place(name.index()) {
-            Some(EntryRef { entry, state }) if state.first.get() != 0 => {
-                let (first, last) = (u32::from(state.first.get()), generation(entry.word.get()));
-                if !(first..=last).contains(&name.generation()) {
-                    StaleCause::OtherRuntime
-                } else if state.mixed.get() && name.generation() < last {
-                    StaleCause::Unknown
-                } else {
-                    StaleCause::Dropped
-                }
-            }
-            // The entry has never had an object.
+        let had = pages::class_here(name).and_then(|class| self.slab(class)?.generations(name.place()));
+        Refusal::Stale(match had {
+            Some((first, last)) if (first..=last).contains(&name.generation()) => StaleCause::Dropped,
             _ => StaleCause::OtherRuntime,
-        };
-        Refusal::Stale(cause)
-    }
-
-    /// Returns whether the object exists, locked or not.
-    pub(crate) fn lives(&self, name: Name) -> bool {
-        self.find(name).is_some()
+        })
     }
 
     /// Returns the object if it exists, locked or not. The caller may read only parts that no method changes.
-    pub(crate) fn peek(&self, name: Name) -> Option<NonNull<()>> {
-        self.find(name).and_then(|place| NonNull::new(place.entry.object.get()))
+    ///
+    /// # Safety
+    /// `name` names a `T`.
+    pub(crate) unsafe fn peek<T: Object>(&self, name: Name) -> Option<NonNull<T>> {
+        self.find(&self.locks.borrow(), name)?;
+        // SAFETY: the caller guarantees that the object, which exists, is a `T`.
+        Some(unsafe { Slot::object(self.slot(name.place())) })
     }
 
     /// Returns the locked object.
-    pub(crate) fn object(&self, hold: &ObjectLock) -> NonNull<()> {
-        let place = self.place(hold.index()).expect("a locked object is in its entry");
-        NonNull::new(place.entry.object.get()).expect("a locked object is in its entry")
+    ///
+    /// # Safety
+    /// It is a `T`.
+    pub(crate) unsafe fn locked<T: Object>(&self, hold: &ObjectLock) -> Found<T> {
+        Found { slot: self.slot(hold.name().place()), object: PhantomData }
     }
 
     /// Records that `method` suspends while it holds an object.
     pub(crate) fn held_by(&self, name: Name, method: &'static Origin) {
-        if let Some(place) = self.find(name) {
-            place.state.holder.set(Some(method));
-        }
+        self.with_lock(name, |lock| lock.holder = Some(method));
     }
 
     /// Adds to `waits`, for reports, each leaf that waits for an object of this node, and a description of the object.
     pub(crate) fn report_waits(&self, waits: &mut Waits) {
-        for (&index, queue) in &*self.wait_queues.borrow() {
-            let Some(EntryRef { entry, state }) = self.place(index) else { continue };
-            let Some(name) = entry.name() else { continue };
-            let class = short(Class::numbered(name.class()).name);
-            let holder = state.holder.get().map_or("others", |holder| holder.name);
-            let what = format!("the {class} {index} at node {}, held by {holder}", self.node);
-            waits.extend(queue.iter().map(|waiter| (waiter.granted.leaf(), what.clone())));
+        for lock in self.locks.borrow().iter().flatten() {
+            let class = short(pages::class_of(lock.name).name);
+            let holder = lock.holder.map_or("others", |holder| holder.name);
+            let what = format!("the {class} {} at node {}, held by {holder}", pages::number(lock.name), self.node);
+            waits.extend(lock.queue.iter().map(|waiter| (waiter.granted.leaf(), what.clone())));
         }
     }
 
     /// Returns whether the locked object is poisoned.
     pub(crate) fn poisoned(&self, hold: &ObjectLock) -> bool {
-        self.place(hold.index()).is_some_and(|place| place.state.is(POISONED))
+        let locks = self.locks.borrow();
+        match self.find(&locks, hold.name()) {
+            Some(Word::Locked(number)) => locks[number].as_ref().is_some_and(|lock| lock.poisoned),
+            _ => false,
+        }
     }
 
     /// Locks an object (1), if its holders admit the caller and no queued request precedes it. Refuses a poisoned
     /// object.
     pub(crate) fn hold(&self, name: Name, exclusive: bool) -> LockAttempt {
-        if self.find(name).is_some_and(|place| place.state.is(POISONED)) {
-            return LockAttempt::Refused(Refusal::Poisoned);
-        }
-        self.hold_even_poisoned(name, exclusive)
+        self.attempt(name, exclusive, false)
     }
 
     /// Like `hold`, but also locks a poisoned object.
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> LockAttempt {
-        let Some(place) = self.find(name) else { return LockAttempt::Refused(self.stale(name)) };
-        let waits = place.state.is(WANTED) && (exclusive || !place.state.is(READERS_FIRST));
-        if place.is_marked() && (!place.admits(exclusive) || waits) {
-            return LockAttempt::Busy;
-        }
-        place.admit(exclusive);
-        LockAttempt::Held(ObjectLock::new(name, exclusive))
+        self.attempt(name, exclusive, true)
     }
 
-    /// Appends a request to the wait queue of the object at `index`.
-    pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<ObjectLock>>) {
-        if let Some(place) = self.place(index) {
-            place.state.set(WANTED);
+    fn attempt(&self, name: Name, exclusive: bool, even_poisoned: bool) -> LockAttempt {
+        let found = self.find(&self.locks.borrow(), name);
+        let held = || LockAttempt::Held(ObjectLock::new(name, exclusive));
+        let readers_first = || pages::class_of(name).slots().readers_first;
+        match found {
+            None => LockAttempt::Refused(self.stale(name)),
+            Some(Word::Free) => {
+                self.word(name.place()).set(name.word() + if exclusive { MARK } else { SHARED });
+                held()
+            }
+            Some(Word::Exclusive) => LockAttempt::Busy,
+            Some(Word::Shared) if exclusive => LockAttempt::Busy,
+            Some(Word::Shared | Word::Locked(_)) => {
+                let admit = |lock: &mut Lock| {
+                    if lock.poisoned && !even_poisoned {
+                        return LockAttempt::Refused(Refusal::Poisoned);
+                    }
+                    let waits = !lock.queue.is_empty() && (exclusive || !readers_first());
+                    if !lock.admits(exclusive) || waits {
+                        return LockAttempt::Busy;
+                    }
+                    lock.admit(exclusive);
+                    held()
+                };
+                self.with_lock(name, admit).expect("just found")
+            }
         }
-        self.wait_queues.borrow_mut().entry(index).or_default().push_back(LockWaiter { exclusive, granted });
+    }
+
+    /// Appends a request to the wait queue of a locked object.
+    pub(crate) fn wait(&self, name: Name, exclusive: bool, granted: Continuation<Option<ObjectLock>>) {
+        self.with_lock(name, |lock| lock.queue.push_back(LockWaiter { exclusive, granted }));
     }
 
     /// Releases a lock (2, or 3 if `poison`), and grants it to waiters. Forgets the record that `method` holds the
     /// object.
-    pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
-        let place = self.place(index).expect("a locked object is in its entry");
-        place.leave(exclusive);
-        // If another shared holder has recorded a different method since, that record stays.
-        if place.state.holder.get() == method {
-            place.state.holder.set(None);
-        }
-        if poison {
-            place.state.set(POISONED);
-        }
-        if place.state.is(WANTED) && !mutated!(LostGrant) {
-            self.serve(index);
-        } else {
-            place.open();
+    pub(crate) fn release(&self, name: Name, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
+        let leave = |lock: &mut Lock| {
+            lock.leave(exclusive);
+            // If another shared holder has recorded a different method since, that record stays.
+            if lock.holder == method {
+                lock.holder = None;
+            }
+            lock.poisoned |= poison;
+        };
+        self.with_lock(name, leave).expect("a locked object exists");
+        if !mutated!(LostGrant) {
+            self.serve(name);
         }
     }
 
-    /// Grants the lock to queued waiters as long as it admits the next one. If the lock then has no
-    /// holder and the object is not poisoned, clears the mark.
-    pub(crate) fn serve(&self, index: u32) {
-        while let Some(waiter) = self.next(index) {
-            let place = self.place(index).expect("an object with waiters exists");
-            let name = place.entry.name().expect("an object with waiters exists");
-            place.admit(waiter.exclusive);
+    /// Grants the lock to queued waiters as long as it admits the next one.
+    pub(crate) fn serve(&self, name: Name) {
+        while let Some(waiter) = self.next(name) {
             if let Err(Some(hold)) = waiter.granted.try_resolve(Some(ObjectLock::new(name, waiter.exclusive))) {
                 // The waiter has just been cancelled.
                 hold.forget();
-                place.leave(waiter.exclusive);
+                self.with_lock(name, |lock| lock.leave(waiter.exclusive));
             }
         }
-        self.place(index).expect("the object has an entry").open();
     }
 
-    /// Removes and returns the next waiter, if the lock admits it. For `readers_first` classes the next is the first
-    /// shared request, if any.
-    fn next(&self, index: u32) -> Option<LockWaiter> {
-        let mut wait_queues = self.wait_queues.borrow_mut();
-        let queue = wait_queues.get_mut(&index)?;
-        while queue.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
-            queue.pop_front();
+    /// Removes the next waiter of an object, if it exists and the lock admits that waiter, and makes it a holder. For
+    /// `readers_first` classes the next is the first shared request, if any.
+    fn next(&self, name: Name) -> Option<LockWaiter> {
+        if !matches!(self.find(&self.locks.borrow(), name)?, Word::Locked(_)) {
+            return None;
         }
-        let place = self.place(index)?;
-        let readers_first = place.state.is(READERS_FIRST);
-        let first = if readers_first { queue.iter().position(|waiter| !waiter.exclusive) } else { None };
-        let next = match first {
-            Some(reader) if place.admits(false) => queue.remove(reader),
-            _ => queue.pop_front_if(|waiter| place.admits(waiter.exclusive)),
+        let take = |lock: &mut Lock| {
+            while lock.queue.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
+                lock.queue.pop_front();
+            }
+            let readers_first = pages::class_of(name).slots().readers_first;
+            let first = if readers_first { lock.queue.iter().position(|waiter| !waiter.exclusive) } else { None };
+            let at = match first {
+                Some(reader) if lock.admits(false) => reader,
+                _ => 0,
+            };
+            let exclusive = lock.queue.get(at)?.exclusive;
+            if !lock.admits(exclusive) {
+                return None;
+            }
+            lock.admit(exclusive);
+            lock.queue.remove(at)
         };
-        if queue.is_empty() {
-            wait_queues.remove(&index);
-            place.state.clear(WANTED);
-        }
-        next
+        self.with_lock(name, take)?
     }
 
-    /// Removes an object that the caller holds exclusively (4), and resolves its waiters with `None`. The caller must
-    /// destroy the returned object.
-    pub(crate) fn remove(&self, hold: ObjectLock) -> (&'static Class, NonNull<()>) {
-        let index = hold.index();
+    /// Removes an object that the caller holds exclusively (4), resolves its waiters with `None`, and destroys it.
+    ///
+    /// # Panics
+    /// With the panic of the object's destructor.
+    pub(crate) fn destroy(&self, hold: ObjectLock) {
+        let name = hold.name();
         hold.forget();
-        let EntryRef { entry, state } = self.place(index).expect("a locked object is in its entry");
-        let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("a locked object is in its entry");
-        let name = entry.name().expect("a locked object is in its entry");
-        state.holder.set(None);
-        state.shared.set(0);
-        state.flags.set(0);
-        entry.word.set(word(0, 0, name.generation(), index) | MARK);
-        self.spare.borrow_mut().push(index);
-        let queue = self.wait_queues.borrow_mut().remove(&index);
-        for waiter in queue.into_iter().flatten() {
+        let waiters = match self.word(name.place()).get() ^ name.word() {
+            MARK => None,
+            _ => self.with_lock(name, |lock| {
+                // The word is overwritten below.
+                (lock.exclusive, lock.poisoned) = (false, false);
+                std::mem::take(&mut lock.queue)
+            }),
+        };
+        self.word(name.place()).set(empty(name.generation()));
+        for waiter in waiters.into_iter().flatten() {
             waiter.granted.resolve(None);
         }
-        (Class::numbered(name.class()), object)
+        let _slot = FreedSlot { table: self, name };
+        // SAFETY: an object of this class was in the slot, and its word shows that it is gone.
+        unsafe { (pages::class_of(name).slots().destroy)(self.slot(name.place())) };
     }
 
-    /// Removes and returns some object; called when the worker ends, until none is left.
-    pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
-        while let Some(index) = self.used.get().checked_sub(1) {
-            self.used.set(index);
-            let EntryRef { entry, .. } = self.place(index)?;
-            let name = entry.name();
-            entry.word.set(MARK);
-            if let (Some(name), Some(object)) = (name, NonNull::new(entry.object.replace(std::ptr::null_mut()))) {
-                return Some((Class::numbered(name.class()), object));
+    /// Destroys all objects when the worker ends, and returns their pages to other runtimes.
+    pub(crate) fn end(&self) {
+        loop {
+            let mut some = false;
+            let classes = self.slabs.borrow().len() as u32;
+            for class in 0..classes {
+                // Not borrowed during the calls: a destructor may create objects.
+                let Some(slab) = self.slab(class).map(|slab| NonNull::from(&*slab)) else { continue };
+                // SAFETY: slabs are in boxes, and live as long as the table.
+                let slab = unsafe { slab.as_ref() };
+                slab.for_each(|place| {
+                    some = true;
+                    let word = self.word(place);
+                    word.set(empty(generation(word.get())));
+                    // SAFETY: the slot had an object of this class, and its word shows that it is gone. No caller could
+                    // receive a panic of a destructor.
+                    quietly(|| unsafe { (slab.class().slots().destroy)(self.slot(place)) });
+                });
+            }
+            if !some {
+                break;
             }
         }
-        None
+        self.slabs.borrow().iter().flatten().for_each(|slab| slab.end());
     }
 }
 
-/// One index of the table: its entry and its state.
-struct EntryRef<'a> {
-    entry: &'a Entry,
-    state: &'a State,
+/// A slot whose object is being destroyed. Dropping it gives the slot back.
+struct FreedSlot<'a> {
+    table: &'a Table,
+    name: Name,
 }
 
-impl EntryRef<'_> {
-    fn is_marked(&self) -> bool {
-        self.entry.word.get() & MARK != 0
-    }
-
-    /// Returns whether the lock of a marked object admits another holder in this mode.
-    fn admits(&self, exclusive: bool) -> bool {
-        self.state.is(IDLE) || self.state.shared.get() > 0 && !exclusive
-    }
-
-    /// Marks the object and adds a holder, which the lock must admit.
-    fn admit(&self, exclusive: bool) {
-        self.entry.word.set(self.entry.word.get() | MARK);
-        self.state.clear(IDLE);
-        self.state.shared.set(self.state.shared.get() + u32::from(!exclusive));
-    }
-
-    /// Removes one holder.
-    fn leave(&self, exclusive: bool) {
-        self.state.shared.set(self.state.shared.get() - u32::from(!exclusive));
-        if self.state.shared.get() == 0 {
-            self.state.set(IDLE);
-        }
-    }
-
-    /// Makes the object free by clearing the mark, if it exists, is idle and not poisoned, and has no waiters.
-    fn open(&self) {
-        if self.state.is(IDLE) && !self.state.is(POISONED | WANTED) && self.entry.name().is_some() {
-            self.state.clear(IDLE);
-            self.entry.word.set(self.entry.word.get() & !MARK);
+impl Drop for FreedSlot<'_> {
+    fn drop(&mut self) {
+        if let Some(slab) = self.table.slab(pages::class_of(self.name).number) {
+            slab.give_back(self.name.place());
         }
     }
 }

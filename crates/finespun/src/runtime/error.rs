@@ -28,6 +28,18 @@ pub enum Error {
     #[cfg(feature = "objects")]
     #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
     Nodes(usize),
+    /// There is no address space for the objects of the nodes.
+    #[cfg(feature = "objects")]
+    #[error(
+        "nodes({nodes}): no address space for their objects: {source}; ask for fewer nodes, raise the limit (`ulimit -v`), or \
+         build the runtime with the most nodes first: it decides how much each node of the process gets"
+    )]
+    AddressSpace {
+        /// The number of nodes of the runtime.
+        nodes: usize,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The node that is to die does not exist.
     #[cfg(feature = "simulation")]
     #[error("Machine::dies({node}, ..): the machine has {nodes} nodes, numbered from 0")]

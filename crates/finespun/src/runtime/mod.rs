@@ -387,7 +387,8 @@ mod tests {
     use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
     use crate::frame::number::TEAMS;
     use crate::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
-    use crate::object::reference;
+    use crate::object::class::MOST_CLASSES;
+    use crate::object::space::MOST_BYTES;
     use crate::wait::quiesce::quiesce;
 
     /// Formats a number with its digits in groups of three.
@@ -409,9 +410,9 @@ mod tests {
         let kib = |bytes: usize| format!("{} KiB", bytes / 1024);
         for limit in [
             format!("{} runtimes at once", thousands(TEAMS)),
-            format!("{} types of objects", thousands((1 << reference::CLASSES) - 1)),
+            format!("{} types of objects", thousands(MOST_CLASSES)),
             format!("{} workers and {} nodes", thousands(MAX_WORKERS), thousands(MAX_NODES)),
-            format!("{} objects", thousands(1 << reference::OBJECTS)),
+            format!("{} GiB of what objects contain", MOST_BYTES >> 30),
             format!("A frame is {} bytes", size_of::<Header>()),
             format!("{} bytes for the payload of a panic", size_of::<Payload>()),
             format!("frame takes up to {} MiB", LARGEST_FRAME >> 20),

@@ -12,6 +12,7 @@ mod locks;
 mod order;
 mod places;
 mod rest;
+mod slabs;
 mod soak;
 
 use std::cell::Cell;

@@ -22,12 +22,18 @@ fn physical() -> Option<usize> {
 /// because an aligned region takes up to twice its size.
 #[cfg(unix)]
 fn address_space() -> Option<usize> {
+    Some(address_space_left()? / 2)
+}
+
+/// Returns the address space left below the process's limit, if it has one.
+#[cfg(unix)]
+pub(super) fn address_space_left() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is valid for writing.
     let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
     let limit =
         (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok())??;
-    Some(limit.saturating_sub(mapped().unwrap_or(limit / 2)) / 2)
+    Some(limit.saturating_sub(mapped().unwrap_or(limit / 2)))
 }
 
 /// Returns the address space in use.
@@ -41,6 +47,11 @@ fn mapped() -> Option<usize> {
 
 #[cfg(not(unix))]
 fn address_space() -> Option<usize> {
+    None
+}
+
+#[cfg(not(unix))]
+pub(super) fn address_space_left() -> Option<usize> {
     None
 }
 

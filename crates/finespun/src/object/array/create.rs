@@ -131,19 +131,13 @@ where
 
     unsafe fn run(self, cx: Cx) -> Outcome<Made<T>> {
         let Making { node, indices, make, args, .. } = self;
-        let (nodes, class) = (Nodes::of(cx), Class::of_objects::<T>());
-        let insert = |&index: &usize| {
-            let name = nodes.table(node).insert_value(class, make(index, &args));
-            // Called after each object, not after the last: the next `make` may panic.
-            nodes.added(cx, node);
-            Ref::new(name)
-        };
+        let (table, class) = (Nodes::table_of(cx, node), Class::of_objects::<T>());
+        let insert = |&index: &usize| Ref::new(table.insert(class, make(index, &args)));
         let elements: Vec<_> = indices.iter().map(insert).collect();
         // Dropped here because its destructor may panic: after `Outcome::done` the panic would lose the outcome.
         drop(args);
         let class = Class::of_objects::<Portion<T>>();
-        let portion = Ref::new(nodes.table(node).insert_value(class, Portion::new(&elements)));
-        nodes.added(cx, node);
+        let portion = Ref::new(table.insert(class, Portion::new(&elements)));
         // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done((portion, elements)) }
     }

@@ -1,14 +1,15 @@
 //! The calls of one part's objects, one after the other.
 
+use std::hint::black_box as opaque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::slice;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::error::Which;
 use super::super::reference::{Object, Ref};
+use super::portion::Elements;
 use super::supply::{Calls, Supply};
 use crate::call::call_guarded;
 use crate::call::outcome::Child;
@@ -41,8 +42,10 @@ impl<V> Swept<V> {
 /// caller's stack.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     part: usize,
-    elements: Arc<[Ref<T>]>,
+    elements: Arc<Elements<T>>,
     next: usize,
+    /// The number of a run that is not after `next`.
+    run: usize,
     args: S,
     calls: C,
     /// Whether the calls free the array. If so, a panic does not stop the remaining calls.
@@ -58,23 +61,23 @@ pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
 }
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
-    pub(super) fn new(part: usize, elements: Arc<[Ref<T>]>, args: S, calls: C, last: bool) -> Sweeping<T, S, C> {
+    pub(super) fn new(part: usize, elements: Arc<Elements<T>>, args: S, calls: C, last: bool) -> Sweeping<T, S, C> {
         let values = Vec::with_capacity(elements.len());
         let (later, out) = (Vec::new(), Vec::new());
-        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, panic: None }
+        Sweeping { part, elements, next: 0, run: 0, args, calls, last, values, later, out, panic: None }
     }
 
     /// Calls the remaining elements, but stops if the stack must be unwound to frames.
     fn sweep(&mut self, cx: Cx) {
-        let elements = Arc::clone(&self.elements);
-        while self.next < elements.len() {
+        while self.next < self.elements.len() {
             let index = self.next;
             // Values of size zero have no order.
             let suspended = if size_of::<C::Output>() == 0 || index == self.values.len() {
-                self.call_in_order(&elements, cx)
+                self.call_in_order(cx)
             } else {
                 self.next += 1;
-                let task = self.calls.task(elements[index], self.args.next());
+                let (element, _) = self.elements.from(index, &mut self.run);
+                let task = self.calls.task(element, self.args.next());
                 // SAFETY: `cx` is the current worker's, and a child is kept in `out` and waited for.
                 let called = unsafe { call_guarded(cx, task) };
                 called.open().map(|value| self.later.push((index, value))).err()
@@ -89,16 +92,21 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         }
     }
 
-    /// Calls the remaining elements until one suspends; returns its child. Unless values have size zero, `values` must
-    /// hold the values of exactly the elements before `next`.
-    fn call_in_order(&mut self, elements: &[Ref<T>], cx: Cx) -> Option<Child<C::Task>> {
-        let elements = &elements[self.next..];
-        self.values.reserve(elements.len());
+    /// Calls the elements of the run that begins at the next one, until one suspends; returns its child. Unless values have
+    /// size zero, `values` must hold the values of exactly the elements before `next`.
+    ///
+    /// A function of its own, whose loop has all registers.
+    #[inline(never)]
+    fn call_in_order(&mut self, cx: Cx) -> Option<Child<C::Task>> {
+        let (first, count) = self.elements.from(self.next, &mut self.run);
+        self.values.reserve(count);
         let (values, next) = (&mut self.values, &mut self.next);
         let mut to = values.spare_capacity_mut().as_mut_ptr();
-        let mut calls = InOrder { all: elements.len(), rest: elements.iter(), out: true, values, next };
-        for &element in calls.rest.by_ref() {
-            let task = self.calls.task(element, self.args.next());
+        let mut calls = InOrder { first: opaque(first), element: first, out: true, values, next };
+        // Not in relation to `first`, so that the loop has one induction variable.
+        let end = opaque(first.neighbours(count));
+        while calls.element != end {
+            let task = self.calls.task(calls.element, self.args.next());
             // SAFETY: `cx` is the current worker's, and the caller keeps the child in `out` and waits for it.
             let called = unsafe { call_guarded(cx, task) };
             if called.suspended() {
@@ -110,6 +118,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
                 to.write(MaybeUninit::new(called.value()));
                 to = to.add(1);
             }
+            calls.element = calls.element.neighbour();
         }
         calls.out = false;
         None
@@ -127,12 +136,12 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
 }
 
 /// The state of `call_in_order`. Its destructor, which also runs on a panic, advances `next` and sets the length of
-/// `values`. So the loop updates neither of them, only its iterator, which can stay in a register.
-struct InOrder<'a, T, V> {
-    all: usize,
-    /// The elements that have not been called.
-    rest: slice::Iter<'a, Ref<T>>,
-    /// Whether the last called element has delivered no value: it has suspended or panicked.
+/// `values`. So the loop updates neither of them, only the element, which can stay in a register.
+struct InOrder<'a, T: Object, V> {
+    first: Ref<T>,
+    /// The element that is being called, or will be next.
+    element: Ref<T>,
+    /// Whether that element has been called, but has delivered no value: it has suspended or panicked.
     out: bool,
     /// The values of the leading elements. The spare capacity has room for all others.
     values: &'a mut Vec<V>,
@@ -140,13 +149,12 @@ struct InOrder<'a, T, V> {
     next: &'a mut usize,
 }
 
-impl<T, V> Drop for InOrder<'_, T, V> {
+impl<T: Object, V> Drop for InOrder<'_, T, V> {
     fn drop(&mut self) {
-        let called = self.all - self.rest.len();
-        *self.next += called;
-        // SAFETY: the values of all called elements have been written to the spare capacity, except the last if `out`
-        // is set.
-        unsafe { self.values.set_len(self.values.len() + called - usize::from(self.out)) };
+        let ended = self.element.slots_after(self.first);
+        *self.next += ended + usize::from(self.out);
+        // SAFETY: the values of that many elements have been written to the spare capacity.
+        unsafe { self.values.set_len(self.values.len() + ended) };
     }
 }
 

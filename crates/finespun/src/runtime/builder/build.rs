@@ -235,7 +235,8 @@ impl Builder {
             }
         };
         #[cfg(feature = "objects")]
-        let hosts = hosts(ends, nodes, &self.travel, &choices, &part);
+        let hosts = hosts(ends, nodes, &self.travel, &choices, &part)
+            .map_err(|source| Error::AddressSpace { nodes, source })?;
         #[cfg(feature = "objects")]
         let peers = cluster.clone().map(|cluster| cluster as Arc<dyn Peers>);
         #[cfg(not(feature = "objects"))]
