@@ -189,7 +189,9 @@ impl Class {
                 destroy: Slot::<T>::destroy,
             }
         };
-        unforked(|| class.slots.get_or_init(slots));
+        if class.slots.get().is_none() {
+            unforked(|| class.slots.get_or_init(slots));
+        }
         class
     }
 

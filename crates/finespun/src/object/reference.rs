@@ -69,8 +69,8 @@ pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
 ///
 /// Its methods are `T`'s methods, as tasks: `r.position().await` runs `position` where the object lives. A reference
 /// does not keep its object alive, and dropping the reference leaves the object alone. After its object has been
-/// dropped it is *stale*: calls through it are errors, never calls of another object, because a table entry is reused
-/// only with another generation. A reference of another runtime is also stale, even after that runtime has been
+/// dropped it is *stale*: calls through it are errors, never calls of another object, because a place in memory is used
+/// again only with another generation. A reference of another runtime is also stale, even after that runtime has been
 /// dropped: no two objects of a process have equal references. If the runtimes differ in their processes, a reference of one
 /// may name an object of the other.
 ///
@@ -186,16 +186,12 @@ impl<T> Ref<T> {
 }
 
 impl<T: Object> Ref<T> {
-    /// Returns the reference that the object in the next slot would have, if it had the same generation.
+    /// Returns the reference that the object some slots later would have, if it had the same generation.
+    ///
+    /// # Safety
+    /// An object has or had this reference, or the result is only compared: it may lead into the middle of an object.
     #[inline(always)]
-    pub(super) fn neighbour(self) -> Ref<T> {
-        self.neighbours(1)
-    }
-
-    /// Returns the reference that the object some slots later would have, if it had the same generation. Most results name
-    /// nothing: they are for comparison.
-    #[inline(always)]
-    pub(super) fn neighbours(self, slots: usize) -> Ref<T> {
+    pub(super) unsafe fn neighbour(self, slots: usize) -> Ref<T> {
         let word = self.name.word().wrapping_add(slots as u64 * u64::from(Slot::<T>::UNITS));
         // SAFETY: the places are in the same region, so the generation, which is not 0, stays the same.
         Ref::new(Name(unsafe { NonZeroU64::new_unchecked(word) }))

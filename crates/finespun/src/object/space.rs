@@ -89,7 +89,8 @@ unsafe impl Sync for Space {}
 
 impl Drop for Space {
     fn drop(&mut self) {
-        // SAFETY: `reserve` has mapped these bytes; the owners of the space, of which the last drops it, use no address in it any more.
+        // SAFETY: `reserve` has mapped these bytes. The last owner of the space drops it, and uses no address in it any
+        // more.
         unsafe { unmap(self.start, self.regions * self.size) };
     }
 }
@@ -153,19 +154,18 @@ pub(super) fn advise_large_page(at: NonNull<u8>) {
     let _ = at;
 }
 
-/// Gives memory of a space back to the system; it then contains zeros. Returns whether it did.
+/// Gives memory of a space back to the system, if it takes it; the memory then contains zeros.
 ///
 /// # Safety
 /// The page is in a space, and is not used.
-pub(super) unsafe fn give_back(page: NonNull<u8>) -> bool {
+pub(super) unsafe fn give_back(page: NonNull<u8>) {
     #[cfg(all(target_os = "linux", not(miri)))]
     // SAFETY: guaranteed by the caller.
-    return unsafe { libc::madvise(page.as_ptr().cast(), PAGE, libc::MADV_DONTNEED) } == 0;
+    unsafe {
+        libc::madvise(page.as_ptr().cast(), PAGE, libc::MADV_DONTNEED)
+    };
     #[cfg(not(all(target_os = "linux", not(miri))))]
-    {
-        let _ = page;
-        false
-    }
+    let _ = page;
 }
 
 /// The layout of a space where the system's reservations are not used.

@@ -1,7 +1,7 @@
 //! The objects of a node, and their implicit locks.
 //!
 //! ```text
-//!   the word in front of an object: class, node, generation, place, a mark
+//!   the word in front of an object: generation, node, place, a mark
 //!
 //!             (1) lock                         (2) released, no waiter
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
@@ -15,7 +15,7 @@
 //! comparing words also rejects references of other runtimes.
 //!
 //! A reference holds the word that its object has in front of it while the object is free. One comparison thus shows that
-//! the object exists, has the right type, is still the same object, and is unlocked: the call may proceed at once. The word
+//! the object exists, is at this node, is still the same object, and is unlocked: the call may proceed at once. The word
 //! of a locked, poisoned or removed object is marked, so the comparison fails and the slow path inspects it.
 //!
 //! A plain method neither waits nor is interrupted, so it does not mark the word: no other code can inspect it before the

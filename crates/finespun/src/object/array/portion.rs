@@ -30,7 +30,8 @@ impl<T: Object> Elements<T> {
     fn new(elements: &[Ref<T>]) -> Elements<T> {
         let mut runs: Vec<Run<T>> = Vec::new();
         for (before, &first) in elements.iter().enumerate() {
-            let next = before.checked_sub(1).map(|last| elements[last].neighbour());
+            // SAFETY: the result is only compared.
+            let next = before.checked_sub(1).map(|last| unsafe { elements[last].neighbour(1) });
             if next != Some(first) {
                 runs.push(Run { before, first });
             }
@@ -49,7 +50,8 @@ impl<T: Object> Elements<T> {
             let end = self.runs.get(*run + 1).map_or(self.len, |next| next.before);
             if index < end {
                 let Run { before, first } = self.runs[*run];
-                return (first.neighbours(index - before), end - index);
+                // SAFETY: the run's elements are neighbours, and this is one of them.
+                return (unsafe { first.neighbour(index - before) }, end - index);
             }
             *run += 1;
         }

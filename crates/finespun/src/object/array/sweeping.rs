@@ -104,7 +104,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         let mut to = values.spare_capacity_mut().as_mut_ptr();
         let mut calls = InOrder { first: opaque(first), element: first, out: true, values, next };
         // Not in relation to `first`, so that the loop has one induction variable.
-        let end = opaque(first.neighbours(count));
+        // SAFETY: the result is only compared.
+        let end = opaque(unsafe { first.neighbour(count) });
         while calls.element != end {
             let task = self.calls.task(calls.element, self.args.next());
             // SAFETY: `cx` is the current worker's, and the caller keeps the child in `out` and waits for it.
@@ -118,7 +119,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
                 to.write(MaybeUninit::new(called.value()));
                 to = to.add(1);
             }
-            calls.element = calls.element.neighbour();
+            // SAFETY: the run's elements are neighbours; behind the last one the result is only compared.
+            calls.element = unsafe { calls.element.neighbour(1) };
         }
         calls.out = false;
         None
