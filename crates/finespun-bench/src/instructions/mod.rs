@@ -1,6 +1,7 @@
 //! Instructions per call: the overhead of a task over the plain function, and the limits on this overhead.
 
 mod arrays;
+mod closures;
 mod objects;
 mod programs;
 
@@ -13,7 +14,7 @@ use finespun_lab::failure::Failure;
 
 /// Returns all programs that this bench counts.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
-    programs::PROGRAMS.iter().chain(objects::PROGRAMS).chain(arrays::PROGRAMS)
+    programs::PROGRAMS.iter().chain(closures::PROGRAMS).chain(objects::PROGRAMS).chain(arrays::PROGRAMS)
 }
 
 /// A row: a program, its baseline, and the allowed difference.
@@ -54,22 +55,24 @@ const ROWS: &[Row] = &[
     row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1500.0),
     row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
-    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1024.0),
+    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1014.0),
     row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 27.0),
     row("straight", "a task straight through its callees", Some("straight-plain"), "straight-tasks", 4.0),
     row("lends", "the same, lending a local to them", Some("straight-plain"), "lends-tasks", 4.0),
-    row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 186.0),
-    row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 193.0),
-    row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 133.0),
+    row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 184.0),
+    row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 169.0),
+    row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 118.0),
+    row("closure", "a closure of three arguments, made, posted, run and freed", None, "closures-posted", 112.0),
+    row("closure-filled", "the same, two of them sent afterwards", None, "closures-filled", 137.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 99.0),
-    row("suspend", "suspend, resolved at once", None, "suspend-resolved", 146.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 662.0),
-    row("yield", "yield_now", None, "yield", 570.0),
-    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 376.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 695.0),
+    row("suspend", "suspend, resolved at once", None, "suspend-resolved", 143.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 659.0),
+    row("yield", "yield_now", None, "yield", 567.0),
+    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 374.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 690.0),
 ];
 
 /// The counts of a row.

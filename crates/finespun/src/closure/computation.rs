@@ -18,24 +18,30 @@ use crate::frame::context::Cx;
 use crate::process::ProcessMutex;
 use crate::run::continuation::Continuation;
 
+use super::missing::{Maker, Stamp};
 use super::tally::{Tallies, Tally};
 
 /// A value that all threads of a computation may read, and its type, to be compared without a call.
 pub(super) struct Shared {
     kind: TypeId,
-    value: Arc<dyn Any + Send + Sync>,
+    /// The address of the value.
+    at: *const (),
+    _value: Arc<dyn Any + Send + Sync>,
 }
+
+// SAFETY: `at` points into the value, which is `Send` and `Sync`, and which threads only read.
+unsafe impl Send for Shared {}
 
 impl Shared {
     pub(super) fn new<S: Any + Send + Sync>(value: Arc<S>) -> Shared {
-        Shared { kind: TypeId::of::<S>(), value }
+        Shared { kind: TypeId::of::<S>(), at: Arc::as_ptr(&value).cast(), _value: value }
     }
 
     /// Returns the value if it is an `S`.
     #[inline(always)]
     pub(super) fn get<S: Any>(&self) -> Option<&S> {
-        // SAFETY: the comparison shows that the value is an `S`.
-        (self.kind == TypeId::of::<S>()).then(|| unsafe { &*Arc::as_ptr(&self.value).cast::<S>() })
+        // SAFETY: the comparison shows that the value is an `S`, which lives as long as `self`.
+        (self.kind == TypeId::of::<S>()).then(|| unsafe { &*self.at.cast::<S>() })
     }
 }
 
@@ -85,7 +91,7 @@ pub(super) struct Over {
 /// Records that no computation uses.
 static RECORDS: ProcessMutex<Vec<&'static Computation>> = ProcessMutex::new(Vec::new());
 
-/// The number of the latest computation.
+/// The number of computations so far.
 static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 impl Computation {
@@ -114,7 +120,8 @@ impl Computation {
         this.stopped.store(false, Ordering::Relaxed);
         // SAFETY: no other thread knows this use of the record yet.
         unsafe { *this.shared.get() = shared };
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+        // 2^40 computations later, no continuation of this one is left.
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed) % Stamp::MOST + 1;
         this.number.store(number, Ordering::Relaxed);
         this
     }
@@ -133,6 +140,11 @@ impl Computation {
     pub(super) unsafe fn shared(&self) -> Option<&Shared> {
         // SAFETY: the caller is an active thread of this computation, and `shared` is not written while one is active.
         unsafe { (*self.shared.get()).as_ref() }
+    }
+
+    /// Returns the record of a worker as the maker of closures.
+    pub(super) fn maker(&self, worker: usize) -> &Maker {
+        &self.tallies.of(worker).maker
     }
 
     /// Returns the counts of the current worker.

@@ -4,8 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
+use crate::cancel::teams::Externals;
 use crate::frame::FrameRef;
+use crate::frame::context::closures_cx;
 
 use super::holes::{filled, give_up};
 
@@ -36,12 +39,81 @@ impl<T> Cont<T> {
     pub(super) unsafe fn new(closure: FrameRef, hole: NonNull<T>) -> Cont<T> {
         Cont { closure, hole, takes: PhantomData }
     }
+
+    /// Marks the argument as one that something outside will send (a socket, a timer, another thread): until then, no run of
+    /// this runtime is reported as deadlocked.
+    ///
+    /// # Panics
+    /// If called outside a thread of this runtime: call it before the continuation leaves the computation.
+    ///
+    /// ```
+    /// use finespun::closure::{Cont, top};
+    /// use finespun::Runtime;
+    ///
+    /// # let runtime = Runtime::builder().workers(1).build().unwrap();
+    /// let answer = runtime.run(top(|k: Cont<u64>| {
+    ///     let k = k.external();
+    ///     std::thread::spawn(move || {
+    ///         std::thread::sleep(std::time::Duration::from_millis(10));
+    ///         k.send(42);
+    ///     });
+    /// }));
+    /// assert_eq!(answer, 42);
+    /// ```
+    #[track_caller]
+    pub fn external(self) -> ExternalCont<T> {
+        // SAFETY: the closure lives as long as one of its holes is open.
+        let group = unsafe { self.closure.as_ref() }.group;
+        match closures_cx() {
+            Some(cx) if cx.of_team(group) => {
+                let count = cx.external();
+                count.enter();
+                ExternalCont { to: self, counted: Counted(count) }
+            }
+            _ => panic!(
+                "`Cont::external` was called outside the threads of its runtime: call it before the continuation leaves them"
+            ),
+        }
+    }
+}
+
+/// A [`Cont`] whose argument something outside the threads will send.
+#[must_use = "a continuation that is dropped destroys the closure that waits for it"]
+pub struct ExternalCont<T> {
+    // Dropped first: what the argument makes ready is ready before the count ends.
+    to: Cont<T>,
+    counted: Counted,
+}
+
+/// A part of the team's number of external waits.
+struct Counted(Arc<Externals>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+impl<T: Send> ExternalCont<T> {
+    /// Sends the argument, as [`send_argument`] does.
+    pub fn send(self, value: T) {
+        let ExternalCont { to, counted } = self;
+        send_argument(value, to);
+        drop(counted);
+    }
+}
+
+impl<T> fmt::Debug for ExternalCont<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExternalCont").finish_non_exhaustive()
+    }
 }
 
 /// Sends an argument to the closure that misses it, and posts the closure if this was its last missing argument.
 ///
-/// Cost: a store, and an atomic subtraction unless it was the last. Once the computation is over, the value is
-/// destroyed.
+/// Cost: some stores if the worker that has made the closure sends, and has not shown closures to thieves in the meantime.
+/// Otherwise an atomic subtraction, and, if the program itself has brought the continuation to another thread, a memory
+/// barrier of the whole process (about a microsecond). Once the computation is over, the value is destroyed.
 #[inline(always)]
 pub fn send_argument<T: Send>(value: T, to: Cont<T>) {
     let to = ManuallyDrop::new(to);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   +--------------------------------------+-------------+--------+--------+----------------+-----------+
-//!   | header of a frame: dropped holes,    | computation | number | length | arguments but  | vector's  |
+//!   | header of a frame: dropped holes,    | computation | stamp  | length | arguments but  | vector's  |
 //!   | table, missing arguments, group      |             |        |        | the vector     | elements  |
 //!   +--------------------------------------+-------------+--------+--------+----------------+-----------+
 //! ```
@@ -14,16 +14,18 @@ use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
-use crate::frame::context::{Cx, try_cx};
-use crate::frame::pool::Class;
+use crate::frame::context::{Cx, closures_cx};
+use crate::frame::pool::{Class, GRAIN, MAX_POOLED};
 use crate::frame::slot::{Join, Slot};
 use crate::frame::{CallTable, FrameRef, Header, Types, VTable};
 
 use super::argument::{Elements, Parameters, Supplies, Supply};
 use super::computation::Computation;
 use super::holes::{destroy, post, take_dropped};
+use super::missing::StampWord;
 use super::session;
-use super::tail::{Memory, Tail};
+use super::state::Of;
+use super::tail::{Here, Memory, Tail};
 use super::thread::Thread;
 
 /// The beginning of every closure.
@@ -31,8 +33,8 @@ use super::thread::Thread;
 pub(super) struct Head {
     pub(super) header: Header,
     pub(super) computation: &'static Computation,
-    /// The number of the computation.
-    pub(super) number: u64,
+    /// Contains the number of the computation.
+    pub(super) stamp: StampWord,
 }
 
 #[repr(C)]
@@ -74,19 +76,31 @@ impl<Th: Thread> Frame<Th> {
     /// Offset of the tail's elements.
     const ELEMENTS: usize = mem::size_of::<Self>().next_multiple_of(<Th::Tail as Tail>::ALIGN);
 
+    /// The most bytes of elements in a block of a pool; `None` if there is no room for any.
+    const POOLED: Option<usize> = match Class::of(Layout::new::<Self>()) {
+        Class::Pooled(_) if <Th::Tail as Tail>::ALIGN <= GRAIN => MAX_POOLED.checked_sub(Self::ELEMENTS),
+        _ => None,
+    };
+
     /// Returns the size class of a closure with `length` elements.
     #[inline(always)]
     fn class(length: <Th::Tail as Tail>::Length) -> Class {
-        match Th::Tail::bytes(length) {
+        match (Th::Tail::bytes(length), Self::POOLED) {
             // An empty tail still has a place, which is aligned for its elements.
-            0 if <Th::Tail as Tail>::ALIGN <= mem::align_of::<Self>() => const { Class::of(Layout::new::<Self>()) },
-            bytes => {
-                let align = mem::align_of::<Self>().max(<Th::Tail as Tail>::ALIGN);
-                match Layout::from_size_align(Self::ELEMENTS.saturating_add(bytes), align) {
-                    Ok(layout) => Class::of(layout.pad_to_align()),
-                    Err(_) => panic!("a vector in a closure of `{}` is larger than the address space", Th::NAME),
-                }
+            (0, _) if <Th::Tail as Tail>::ALIGN <= mem::align_of::<Self>() => {
+                const { Class::of(Layout::new::<Self>()) }
             }
+            (bytes, Some(most)) if bytes <= most => Class::pooled(Self::ELEMENTS + bytes),
+            (bytes, _) => Self::large_class(bytes),
+        }
+    }
+
+    #[cold]
+    fn large_class(bytes: usize) -> Class {
+        let align = mem::align_of::<Self>().max(<Th::Tail as Tail>::ALIGN);
+        match Layout::from_size_align(Self::ELEMENTS.saturating_add(bytes), align) {
+            Ok(layout) => Class::of(layout.pad_to_align()),
+            Err(_) => panic!("a vector in a closure of `{}` is larger than the address space", Th::NAME),
         }
     }
 
@@ -109,14 +123,23 @@ impl<Th: Thread> Frame<Th> {
     }
 
     /// Allocates a closure of the current computation, and writes its head.
+    ///
+    /// # Safety
+    /// The worker runs closures.
     #[inline(always)]
-    fn begin(cx: Cx, length: <Th::Tail as Tail>::Length) -> FrameRef {
-        let Some(computation) = cx.computation() else { outside() };
+    unsafe fn begin(cx: Cx, length: <Th::Tail as Tail>::Length) -> FrameRef {
         // Everything that may panic comes before the allocation: a sweep must not find a block without a header.
-        let (class, group) = (Self::class(length), cx.group());
-        let closure = cx.core().pool().allocate(class);
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group };
-        let head = Head { header, computation, number: cx.session().number.get() };
+        let class = Self::class(length);
+        let closure = match (cx.core().pool().take_free(class), class) {
+            (Some(closure), _) => closure,
+            (None, Class::Pooled(index)) => allocate_more(cx, index),
+            (None, Class::Large(_)) => cx.core().pool().allocate(class),
+        };
+        let header =
+            Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group: cx.session().group.get() };
+        // SAFETY: the caller guarantees it.
+        let Of { computation, stamp } = unsafe { cx.own_computation() };
+        let head = Head { header, computation, stamp: StampWord::new(stamp) };
         // SAFETY: fresh memory of this layout; the arguments are still uninitialized.
         unsafe {
             let frame = closure.cast::<Self>().as_ptr();
@@ -129,23 +152,23 @@ impl<Th: Thread> Frame<Th> {
     /// Moves the arguments out of a closure, and frees it.
     ///
     /// # Safety
-    /// The caller has exclusive access to the full closure.
+    /// The caller has exclusive access to the full closure, and `cx` is the current worker.
     #[inline(always)]
-    unsafe fn take(closure: FrameRef) -> (Th::Fixed, Th::Tail) {
+    unsafe fn take(closure: FrameRef, cx: Cx) -> (Th::Fixed, Th::Tail) {
         // SAFETY: the closure is full, so all arguments are initialized; they are moved out once.
         let (fixed, length) = unsafe { (Self::fixed(closure).read(), Self::length(closure)) };
         // SAFETY: as above; from here on the tail owns the closure's memory, if it has elements.
         let tail = unsafe {
-            let memory = Memory::of(closure, Self::class(length));
-            Th::Tail::take(memory, Self::elements(closure), length)
+            let class = Self::class(length);
+            Th::Tail::take(Memory::of(closure, class), Here(cx, class), Self::elements(closure), length)
         };
         (fixed, tail)
     }
 
     /// Runs the thread on the closure's arguments.
-    unsafe fn run(closure: FrameRef) {
-        // SAFETY: the caller guarantees exclusive access to the full closure.
-        let (fixed, tail) = unsafe { Self::take(closure) };
+    unsafe fn run(closure: FrameRef, cx: Cx) {
+        // SAFETY: the caller guarantees exclusive access to the full closure, and that `cx` is the current worker.
+        let (fixed, tail) = unsafe { Self::take(closure, cx) };
         Th::enter(fixed, tail);
     }
 
@@ -159,7 +182,9 @@ impl<Th: Thread> Frame<Th> {
         let shares = shared.is_some_and(|shared| shared.get::<super::migrate::Waiting>().is_none());
         let Some(ways) = Th::WAYS.filter(|_| !shares && !computation.is_stopped()) else { return 0 };
         // SAFETY: the closure is full, and the caller alone has it.
-        let arguments = unsafe { Self::take(closure) };
+        let arguments = unsafe { Self::take(closure, cx) };
+        // No session ends afterwards.
+        cx.core().pool().return_foreign();
         super::migrate::send::<Th>(cx, computation, to, ways, arguments);
         1
     }
@@ -190,6 +215,20 @@ impl<Th: Thread> Frame<Th> {
         };
         Some(format!("the argument `{place}` of `{}`", Th::NAME))
     }
+}
+
+/// Allocates memory for a closure that the free list does not have.
+#[cold]
+#[inline(never)]
+fn allocate_more(cx: Cx, index: u8) -> FrameRef {
+    cx.core().pool().allocate(Class::Pooled(index))
+}
+
+/// Ends a thread that makes closures without end, if its run has used too much memory.
+#[cold]
+#[inline(never)]
+fn tripped(cx: Cx) {
+    cx.check_exhausted();
 }
 
 #[cold]
@@ -264,13 +303,16 @@ where
     S: Supplies<Th::Fixed>,
     E: Elements<Th::Tail>,
 {
-    // A thread that is no worker has no computation either.
-    let Some(cx) = try_cx() else { outside() };
-    cx.check_exhausted();
+    let Some(cx) = closures_cx() else { outside() };
+    // Cheaper than to look for exhaustion, which makes the guard trip.
+    if cx.trips() {
+        tripped(cx);
+    }
     let elements = elements.ready();
     let length = elements.length();
     let Ok(missing) = u32::try_from(supplies.holes().saturating_add(elements.holes())) else { too_many::<Th>() };
-    let closure = Frame::<Th>::begin(cx, length);
+    // SAFETY: `closures_cx` has returned the worker.
+    let closure = unsafe { Frame::<Th>::begin(cx, length) };
     // If an iterator panics, only this memory must be freed: no argument has been written.
     // SAFETY: `begin` has allocated the memory for this length, and no other owner frees it.
     let memory = unsafe { Memory::of(closure, Frame::<Th>::class(length)) };

@@ -1,6 +1,6 @@
 //! The life of a closure: its holes are filled or given up, and it is posted or destroyed.
 //!
-//! *Missing* is the papers' join counter. The caller that fills or gives up the last hole has exclusive access to the
+//! *Missing* is the papers' join counter (module [`missing`]). The caller that fills or gives up the last hole has exclusive access to the
 //! closure: it posts the closure if all holes were filled, and otherwise destroys it. Given-up holes are noted in a
 //! list. The head of this list is the slot word, in which other frames keep their waiter: a closure has no waiter.
 //!
@@ -17,12 +17,14 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 
 use crate::atomics::Ordering;
-use crate::frame::context::{Cx, try_cx};
+use crate::frame::context::{Cx, closures_cx};
 use crate::frame::{FrameRef, quietly};
 use crate::run::make_ready;
 
 use super::argument::Dropped;
 use super::frame::head;
+use super::missing;
+use super::session::show;
 use super::tally::add;
 
 /// Takes the list of the closure's given-up holes, sorted by offset.
@@ -52,10 +54,35 @@ pub(super) unsafe fn take_dropped(closure: FrameRef) -> Vec<Dropped> {
 #[inline(always)]
 pub(super) unsafe fn filled(closure: FrameRef) {
     // SAFETY: the closure lives as long as one of its holes is open.
-    if unsafe { head(closure) }.header.join.arrive() {
-        // SAFETY: the last arrival has exclusive access to the closure.
-        unsafe { full(closure) };
+    let head = unsafe { head(closure) };
+    let missing = head.header.join.claim();
+    let left = missing::left(missing);
+    if left > 1 {
+        let plainly = closures_cx().is_some_and(|cx| {
+            let session = cx.session();
+            // SAFETY: the session has set `tally` to a part of its computation, which is not over.
+            let maker = unsafe { &(*session.tally.get()).maker };
+            maker.counts(closure.addr().get(), &head.stamp, session.plain.get(), missing, left)
+        });
+        // SAFETY: one of the holes is the caller's.
+        if plainly || !unsafe { filled_together(closure) } {
+            return;
+        }
     }
+    // SAFETY: the last arrival has exclusive access to the closure.
+    unsafe { full(closure) };
+}
+
+/// Counts down a closure whose holes several threads fill. Returns whether this was the last.
+///
+/// # Safety
+/// The closure is live, and one of its holes is the caller's.
+#[inline(never)]
+unsafe fn filled_together(closure: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that the closure is live.
+    let head = unsafe { head(closure) };
+    head.stamp.exclude(closure.addr().get(), |worker| head.computation.maker(worker));
+    missing::count_down(head.header.join.claim())
 }
 
 /// Posts or destroys a closure whose holes have all been filled or given up.
@@ -82,34 +109,47 @@ unsafe fn full(closure: FrameRef) {
 #[inline(always)]
 pub(super) unsafe fn post(closure: FrameRef) {
     // SAFETY: the caller guarantees that the closure is live.
-    let number = unsafe { head(closure) }.number;
-    match try_cx() {
-        Some(cx) if cx.session().number.get() == number => {
-            // SAFETY: `posted` was set together with `number`, to this worker's counter in this computation, which is
-            // not over.
-            add(unsafe { &*cx.session().posted.get() }, 1, Ordering::Relaxed);
-            cx.core().hide(closure);
-            if cx.trips() {
-                service_guard(cx);
-            }
-        }
+    let stamp = unsafe { head(closure) }.stamp.get();
+    match closures_cx() {
+        // SAFETY: `closures_cx` has returned the worker.
+        Some(cx) if unsafe { cx.own_computation() }.stamp == stamp => hide(cx, closure),
         // SAFETY: the caller guarantees exclusive access to the closure.
-        _ => unsafe { post_from_outside(closure) },
+        _ => unsafe { post_other(closure) },
+    }
+}
+
+/// Queues a full closure of the computation whose closures this worker runs.
+#[inline(always)]
+fn hide(cx: Cx, closure: FrameRef) {
+    // SAFETY: the session has set `tally` to this worker's counts in this computation, which is not over.
+    add(unsafe { &*cx.session().tally.get() }.posts(), 1, Ordering::Relaxed);
+    cx.core().hide(closure);
+    if cx.trips() {
+        service_guard(cx);
     }
 }
 
 #[cold]
 #[inline(never)]
 fn service_guard(cx: Cx) {
-    cx.worker().service_guard_in_thread();
+    show(cx, || cx.worker().service_guard_in_thread());
 }
 
-#[cold]
+/// Queues a full closure of another worker, of an earlier epoch, or of another computation.
+///
+/// # Safety
+/// As for [`post`].
 #[inline(never)]
-unsafe fn post_from_outside(closure: FrameRef) {
+unsafe fn post_other(closure: FrameRef) {
     // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
-    if head.computation.post_from_outside(head.number) {
+    let number = head.stamp.get().number();
+    if let Some(cx) = closures_cx()
+        // SAFETY: `closures_cx` has returned the worker.
+        && unsafe { cx.own_computation() }.stamp.number() == number
+    {
+        hide(cx, closure);
+    } else if head.computation.post_from_outside(number) {
         make_ready(closure);
     } else {
         // SAFETY: the caller guarantees exclusive access to the closure.
@@ -128,7 +168,7 @@ pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
     // SAFETY: the closure lives as long as one of its holes is open.
     let head = unsafe { head(closure) };
     let table = head.header.vtable.call.expect("a closure is a call");
-    head.computation.unsent(head.number, || (table.argument)(offset, size_of::<T>()));
+    head.computation.unsent(head.stamp.get().number(), || (table.argument)(offset, size_of::<T>()));
     let word = head.header.slot.unused();
     // SAFETY: the caller of `Dropped::drop` guarantees that `at` is a valid `T`, which is not used any more.
     let drop = |at: NonNull<u8>| unsafe { at.cast::<T>().drop_in_place() };

@@ -30,7 +30,8 @@
 //!
 //! `#[thread(portable)]` lets idle processes take closures of a thread that have not begun ([`Thread::MIGRATES`]).
 //!
-//! A closure is a frame (module `frame`) of a kind that this module defines (`closure::frame`; `holes` for its life).
+//! A closure is a frame (module `frame`) of a kind that this module defines (`closure::frame`; `holes` for its life, and
+//! `missing` for the count of its missing arguments).
 //! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker;
 //! `migrate` and `way` take closures to other processes.
 
@@ -39,8 +40,8 @@
 // A **closure** is a frame of its own kind
 // (`closure/frame.rs`): a header, its computation, and the arguments, given or missing. The header's join count is the
 // paper's join counter; a closure has no waiter, so its slot word holds the list of abandoned holes. A hole's `Cont` is
-// linear: closure and position; sending writes the argument and counts down. The last sender owns the closure alone, so
-// it skips the final count. It posts the closure if all holes are filled; else it destroys it, and iteratively, all
+// linear: closure and position; sending writes the argument and counts down, without a locked instruction on the worker
+// that has made the closure (`closure/missing.rs`). The last sender owns the closure alone, so it skips the final count. It posts the closure if all holes are filled; else it destroys it, and iteratively, all
 // closures that waited for its results.
 //
 // A **thread** runs to its end on its worker's stack. Its arguments are moved out and its closure is freed first, so
@@ -60,10 +61,12 @@
 mod argument;
 mod computation;
 mod cont;
+mod fence;
 mod frame;
 mod holes;
 #[cfg(feature = "objects")]
 mod migrate;
+mod missing;
 mod session;
 pub(crate) mod state;
 mod tail;
@@ -74,7 +77,7 @@ mod way;
 
 pub use finespun_macros::{make_closure, tail_call, thread};
 
-pub use cont::{Cont, Conts, send_argument};
+pub use cont::{Cont, Conts, ExternalCont, send_argument};
 pub use frame::Closure;
 pub use tail::{IntoIter, Vector};
 pub use thread::{Postable, Thread, post};

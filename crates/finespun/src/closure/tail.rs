@@ -4,8 +4,9 @@
 use std::alloc::{Layout, dealloc};
 use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
+use crate::frame::context::Cx;
 use crate::frame::pool::{self, Class};
 use crate::frame::{FrameRef, quietly};
 
@@ -34,9 +35,10 @@ pub trait Tail: Sized + Send + 'static {
     /// Takes the tail of a closure that runs.
     ///
     /// # Safety
-    /// `at` points to `length` initialized elements in `memory`, and the tail owns them from now on.
+    /// `at` points to `length` initialized elements in `memory`, of this class, and the tail owns them from now on. The
+    /// `Cx` is the current worker.
     #[doc(hidden)]
-    unsafe fn take(memory: Memory, at: NonNull<u8>, length: Self::Length) -> Self;
+    unsafe fn take(memory: Memory, here: Here, at: NonNull<u8>, length: Self::Length) -> Self;
 
     /// # Safety
     /// `at` points to `length` initialized elements, which the caller may access exclusively.
@@ -63,8 +65,8 @@ impl Tail for () {
     }
 
     #[inline(always)]
-    unsafe fn take(memory: Memory, _: NonNull<u8>, (): ()) {
-        memory.free();
+    unsafe fn take(memory: Memory, Here(cx, class): Here, _: NonNull<u8>, (): ()) {
+        memory.free(cx, class);
     }
 
     unsafe fn slice<'a>(_: NonNull<u8>, (): ()) -> &'a mut [()] {
@@ -84,17 +86,51 @@ pub struct Vector<T> {
     memory: Memory,
 }
 
+/// The current worker, and the class of a closure's memory.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Here(pub(super) Cx, pub(super) Class);
+
 /// The memory of a closure, or of a vector's elements; freed on drop.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Memory(Option<(NonNull<u8>, Source)>);
+pub struct Memory {
+    /// `None` if there is nothing to free.
+    at: Option<NonNull<u8>>,
+    source: Source,
+}
 
-/// The allocator of a `Memory`.
-#[derive(Debug)]
-enum Source {
-    Closure(Class),
-    /// A boxed slice of the program.
-    Box(Layout),
+/// The allocator of a `Memory`, in one word: zero for a closure's block of a pool. Else the layout of a closure's large
+/// block, or of a boxed slice of the program.
+///
+/// ```text
+///   63   8 7                          1 0
+///   | size | logarithm of the alignment | box |
+/// ```
+#[derive(Clone, Copy, Debug)]
+struct Source(u64);
+
+impl Source {
+    const POOL: Source = Source(0);
+
+    const fn with_layout(layout: Layout, is_box: bool) -> Source {
+        assert!(layout.size() as u64 <= u64::MAX >> 8, "larger than the address space");
+        Source((layout.size() as u64) << 8 | (layout.align().trailing_zeros() as u64) << 1 | is_box as u64)
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn free(self, memory: NonNull<u8>) {
+        // SAFETY: both are from a layout.
+        let layout = unsafe { Layout::from_size_align_unchecked((self.0 >> 8) as usize, 1 << (self.0 >> 1 & 0x7f)) };
+        if self.0 & 1 == 0 {
+            // SAFETY: the caller guarantees that this is a closure's memory of this layout, not used any more.
+            unsafe { pool::free(memory, Class::large(layout)) };
+        } else {
+            // SAFETY: the caller guarantees that the global allocator has allocated this with this layout.
+            unsafe { dealloc(memory.as_ptr(), layout) };
+        }
+    }
 }
 
 impl Memory {
@@ -102,39 +138,35 @@ impl Memory {
     /// The closure's memory is of this class, and no other owner frees it.
     #[inline(always)]
     pub(super) unsafe fn of(closure: FrameRef, class: Class) -> Memory {
-        Memory(Some((closure.cast(), Source::Closure(class))))
+        let source = match class {
+            Class::Pooled(_) => Source::POOL,
+            Class::Large(layout) => Source::with_layout(layout, false),
+        };
+        Memory { at: Some(closure.cast()), source }
     }
 
-    fn take(&mut self) -> Memory {
-        Memory(self.0.take())
-    }
-}
-
-impl Memory {
-    /// Frees the memory. Takes `self` by value and inlines, so that for a closure without a vector only the call of the
-    /// pool remains.
+    /// Frees the memory of a closure, on the current worker, which ends its session later.
     #[inline(always)]
-    fn free(self) {
-        ManuallyDrop::new(self).give_back();
-    }
-
-    #[inline(always)]
-    fn give_back(&mut self) {
-        match self.0.take() {
-            // SAFETY: the maker of this `Memory` guarantees that it is a closure's; its values have been moved out or
-            // destroyed.
-            Some((memory, Source::Closure(class))) => unsafe { pool::free(memory, class) },
-            // SAFETY: the global allocator has allocated the box with this layout; its values have been moved out or
-            // destroyed.
-            Some((memory, Source::Box(layout))) => unsafe { dealloc(memory.as_ptr(), layout) },
-            None => {}
+    fn free(self, cx: Cx, class: Class) {
+        if let (Some(memory), Class::Pooled(index)) = (self.at, class) {
+            mem::forget(self);
+            // SAFETY: the maker of this `Memory` guarantees that it is a closure's; its values have been moved out. The
+            // caller guarantees its class, and that `cx` is the current worker, whose thread owns its pool.
+            unsafe { cx.core().pool().free_here(memory, index) };
         }
     }
 }
 
 impl Drop for Memory {
+    #[inline]
     fn drop(&mut self) {
-        self.give_back();
+        match self.at {
+            // SAFETY: the maker of this `Memory` guarantees its source; its values have been moved out or destroyed.
+            Some(memory) if self.source.0 == 0 => unsafe { pool::free_pooled(memory) },
+            // SAFETY: as above.
+            Some(memory) => unsafe { self.source.free(memory) },
+            None => {}
+        }
     }
 }
 
@@ -157,7 +189,7 @@ impl<T: Send + 'static> Tail for Vector<T> {
     }
 
     #[inline(always)]
-    unsafe fn take(memory: Memory, at: NonNull<u8>, length: usize) -> Vector<T> {
+    unsafe fn take(memory: Memory, _: Here, at: NonNull<u8>, length: usize) -> Vector<T> {
         Vector { elements: at.cast(), length, memory }
     }
 
@@ -200,8 +232,7 @@ impl<T> DerefMut for Vector<T> {
 impl<T> Drop for Vector<T> {
     #[inline]
     fn drop(&mut self) {
-        // Frees the memory afterwards, even if a destructor panics.
-        let _memory = self.memory.take();
+        // The memory is freed afterwards, even if a destructor panics.
         // SAFETY: the vector owns its elements, which are not used any more.
         unsafe { NonNull::slice_from_raw_parts(self.elements, self.length).drop_in_place() };
     }
@@ -226,7 +257,8 @@ impl<T> From<Vec<T>> for Vector<T> {
         let length = elements.len();
         let first = NonNull::from(&**elements).cast::<T>();
         let layout = Layout::for_value(&**elements);
-        let memory = Memory((layout.size() > 0).then(|| (first.cast(), Source::Box(layout))));
+        let at = (layout.size() > 0).then(|| first.cast());
+        let memory = Memory { at, source: Source::with_layout(layout, true) };
         Vector { elements: first, length, memory }
     }
 }
@@ -242,8 +274,10 @@ impl<T> IntoIterator for Vector<T> {
     type IntoIter = IntoIter<T>;
 
     fn into_iter(self) -> IntoIter<T> {
-        let mut vector = ManuallyDrop::new(self);
-        IntoIter { next: vector.elements, left: vector.length, _memory: vector.memory.take() }
+        let vector = ManuallyDrop::new(self);
+        // SAFETY: the vector is not used any more.
+        let memory = unsafe { ptr::read(&vector.memory) };
+        IntoIter { next: vector.elements, left: vector.length, _memory: memory }
     }
 }
 

@@ -24,11 +24,14 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU64, Ordering, fence};
 
+use super::missing::Maker;
+
 /// The counts of one worker for a computation.
 #[derive(Default)]
 pub(super) struct Tally {
     posted: AtomicU64,
     ended: AtomicU64,
+    pub(super) maker: Maker,
 }
 
 /// Adds `count` to a counter that no other thread writes.

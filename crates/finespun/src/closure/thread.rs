@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::Location;
 
 use crate::frame::CallSite;
-use crate::frame::context::{Cx, try_cx};
+use crate::frame::context::closures_cx;
 
 use super::argument::{Elements, Parameters, Supplies};
 use super::computation::Shared;
@@ -102,7 +102,7 @@ where
 #[doc(hidden)]
 #[inline(always)]
 pub fn stays() -> bool {
-    match try_cx() {
+    match closures_cx() {
         Some(cx) => !cx.trips(),
         None => panic!("`tail_call!` was called outside a thread"),
     }
@@ -123,8 +123,9 @@ pub fn shared<S: Any + Send + Sync>(thread: &'static str, enter: impl FnOnce(&S)
         )
     }
 
-    // SAFETY: a thread of this computation is active here until `enter` returns, and the result is not kept longer.
-    let shared = try_cx().and_then(Cx::computation).and_then(|computation| unsafe { computation.shared() });
+    // SAFETY: a thread of the computation whose closures run here is active until `enter` returns, and the result is not
+    // kept longer.
+    let shared = closures_cx().and_then(|cx| unsafe { cx.own_computation().computation.shared() });
     match shared.and_then(Shared::get::<S>) {
         Some(shared) => enter(shared),
         None => without(thread, std::any::type_name::<S>()),

@@ -226,7 +226,7 @@ impl<B: FirstClosures> Task for Top<B> {
         let workers = cx.core().workers.get() as usize;
         let computation = Computation::begin(workers, self.shared);
         let cell: ResultCell<B::Result> = Arc::default();
-        let mut session = Session::begin(cx, computation);
+        let mut session = Session::begin(cx, computation, cx.group());
         let report = Report { cell: Arc::clone(&cell), computation, number: computation.number() };
         let begun = catch_unwind(AssertUnwindSafe(|| {
             let made = frame::make::<Last<B::Result>, _, _>((Given(report),), Each(self.body.results()));

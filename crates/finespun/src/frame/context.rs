@@ -28,7 +28,7 @@ pub(crate) struct Core {
     waits: UnsafeCell<Vec<FrameRef>>,
     /// Frames made ready while the stack is being unwound to frames, youngest first.
     exposed: UnsafeCell<Vec<FrameRef>>,
-    /// Ready frames that only this worker sees, youngest last: all are younger than those in its deque. A thief
+    /// Ready closures that only this worker sees, youngest last: all are younger than the frames in its deque. A thief
     /// requests them by the guard, as it requests tasks on a stack.
     hidden: UnsafeCell<Vec<FrameRef>>,
     /// The entry that the next `Enter` takes: see [`call::fallback`](crate::call::fallback).
@@ -41,6 +41,9 @@ pub(crate) struct Core {
     may_forward: Cell<bool>,
     /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
     pending_call: Cell<Option<FrameRef>>,
+    /// How many times this worker has shown closures to thieves, and more.
+    pub(crate) shown: Cell<u32>,
+    runs_closures: Cell<bool>,
     /// The frame that is running. `None` while closures run: a closure's memory is free before its thread begins.
     pub(crate) current: Cell<Option<FrameRef>>,
     /// The number of the current run.
@@ -104,6 +107,8 @@ pub(crate) enum Verdict {
 
 thread_local! {
     static CURRENT: Cell<*const Core> = const { Cell::new(ptr::null()) };
+    /// The same while a worker runs closures, otherwise null: their code finds out both by one comparison.
+    static RUNS_CLOSURES: Cell<*const Core> = const { Cell::new(ptr::null()) };
 }
 
 /// A pointer to the worker that runs this code; passed through every stack call.
@@ -130,6 +135,12 @@ pub unsafe fn cx() -> Cx {
 /// Returns the current worker, if this thread is one.
 pub(crate) fn try_cx() -> Option<Cx> {
     NonNull::new(CURRENT.get().cast_mut()).map(Cx)
+}
+
+/// Returns the current worker, if this thread is one, and runs closures.
+#[inline(always)]
+pub(crate) fn closures_cx() -> Option<Cx> {
+    NonNull::new(RUNS_CLOSURES.get().cast_mut()).map(Cx)
 }
 
 /// The type of a worker's whole state.
@@ -224,6 +235,8 @@ impl Core {
             leaving: Cell::new(false),
             may_forward: Cell::new(false),
             pending_call: Cell::new(None),
+            shown: Cell::new(0),
+            runs_closures: Cell::new(false),
             current: Cell::new(None),
             run: Cell::new(NOTHING),
             node: Cell::new(0),
@@ -267,32 +280,35 @@ impl Core {
         &self.pool
     }
 
-    /// Adds a ready frame that only this worker sees.
+    /// Adds a ready closure that only this worker sees.
     #[inline(always)]
     pub(crate) fn hide(&self, frame: FrameRef) {
         // SAFETY: only this thread accesses the list, and no reference to it outlives a statement.
         unsafe { (*self.hidden.get()).push(frame) };
     }
 
-    /// Removes the youngest of the ready frames that only this worker sees.
+    /// Removes the youngest of the ready closures that only this worker sees.
     #[inline(always)]
     pub(crate) fn take_hidden(&self) -> Option<FrameRef> {
         // SAFETY: as in `hide`.
         unsafe { (*self.hidden.get()).pop() }
     }
 
-    /// Returns the number of ready frames that only this worker sees.
+    /// Returns the number of ready closures that only this worker sees.
     pub(crate) fn hidden(&self) -> usize {
         // SAFETY: as in `hide`.
         unsafe { (*self.hidden.get()).len() }
     }
 
-    /// Removes the older half of the ready frames that only this worker sees, oldest first, so that the caller can
+    /// Removes the older half of the ready closures that only this worker sees, oldest first, so that the caller can
     /// publish them.
     pub(crate) fn older_half_of_hidden(&self) -> Vec<FrameRef> {
         // SAFETY: only this thread accesses the list, and the reference is the only one in this function.
         let hidden = unsafe { &mut *self.hidden.get() };
         let half = hidden.len().div_ceil(2);
+        if half > 0 {
+            self.shown.update(|shown| shown.wrapping_add(1));
+        }
         hidden.drain(..half).collect()
     }
 }
@@ -325,6 +341,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         self.0.core().pool.disown();
         CURRENT.set(ptr::null());
+        RUNS_CLOSURES.set(ptr::null());
     }
 }
 
@@ -359,8 +376,15 @@ impl Cx {
     pub(crate) fn enter(self) -> Entered {
         assert!(CURRENT.get().is_null(), "a thread is one worker");
         CURRENT.set(self.0.as_ptr());
+        self.set_runs_closures(self.core().runs_closures.get());
         self.core().pool.own();
         Entered(self)
+    }
+
+    /// Sets whether the worker runs closures. Returns the previous value.
+    pub(crate) fn set_runs_closures(self, runs: bool) -> bool {
+        RUNS_CLOSURES.set(if runs { self.0.as_ptr() } else { ptr::null_mut() });
+        self.core().runs_closures.replace(runs)
     }
 
     /// Checks the guard.

@@ -160,7 +160,7 @@ unsafe fn drop_value<T>(value: NonNull<u8>) {
 /// its end without waiting.
 pub(crate) struct CallTable {
     /// Calls the function with the arguments, none of which is missing, and frees the frame.
-    pub(crate) run: unsafe fn(FrameRef),
+    pub(crate) run: unsafe fn(FrameRef, Cx),
     /// Destroys the arguments that are not missing, and frees the frame.
     pub(crate) destroy: unsafe fn(FrameRef),
     /// Names the argument of the given size at the given offset from the frame's address; `None` if it is the library's own.

@@ -40,7 +40,7 @@ use reclaim::spare_page;
 use returned::{Returned, Table};
 
 /// The block granularity in bytes: a block's size and alignment are multiples of this.
-const GRAIN: usize = 16;
+pub(crate) const GRAIN: usize = 16;
 /// The size of the largest pooled block.
 pub(crate) const MAX_POOLED: usize = 1024;
 const CLASSES: usize = MAX_POOLED / GRAIN;
@@ -63,10 +63,18 @@ pub(crate) enum Class {
 impl Class {
     pub(crate) const fn of(layout: Layout) -> Class {
         if layout.size() <= MAX_POOLED && layout.align() <= GRAIN {
-            Class::Pooled((layout.size().div_ceil(GRAIN) - 1) as u8)
+            Class::pooled(layout.size())
         } else {
             Class::Large(layout)
         }
+    }
+
+    /// Returns the class of pooled blocks of this size in bytes, from 1 to [`MAX_POOLED`], and of any alignment up to
+    /// [`GRAIN`].
+    #[inline(always)]
+    pub(crate) const fn pooled(size: usize) -> Class {
+        debug_assert!(0 < size && size <= MAX_POOLED);
+        Class::Pooled(((size - 1) / GRAIN) as u8)
     }
 
     pub(crate) const fn large(layout: Layout) -> Class {
@@ -147,6 +155,8 @@ thread_local! {
 /// The frame memory of one worker.
 pub(crate) struct Pool {
     free: [Cell<*mut Block>; CLASSES],
+    /// Blocks of other pools, freed here and not returned yet.
+    foreign: Cell<*mut Block>,
     /// The uncarved rest of the newest page of each class: (next, end).
     fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
     returned: &'static Returned<Block>,
@@ -179,6 +189,7 @@ impl Pool {
     fn new() -> Pool {
         Pool {
             free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
+            foreign: Cell::new(ptr::null_mut()),
             fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
             returned: Box::leak(Box::new(Returned::new())),
             pages: UnsafeCell::new(Vec::new()),
@@ -191,6 +202,7 @@ impl Pool {
 
     /// Offers the pool to the next worker. A large pool keeps only the pages that have live blocks.
     pub(crate) fn release(self: Box<Pool>) {
+        self.return_foreign();
         // SAFETY: the caller owns the pool.
         if unsafe { &*self.pages.get() }.len() * PAGE > 2 * REGION {
             self.reclaim();
@@ -220,30 +232,34 @@ impl Pool {
     /// Allocates memory for one block.
     #[inline]
     pub(crate) fn allocate(&self, class: Class) -> FrameRef {
-        let Class::Pooled(index) = class else {
-            return self.allocate_class_large(class);
-        };
-        let list = &self.free[usize::from(index)];
-        match NonNull::new(list.get()) {
-            Some(block) => {
-                // SAFETY: blocks in the free list are free and owned by this thread.
-                list.set(unsafe { block.as_ref() }.next);
-                block.cast()
-            }
-            None => self.refill(index),
+        match self.take_free(class) {
+            Some(block) => block,
+            None => self.allocate_more(class),
         }
     }
 
+    /// Takes a block from the free list, unless it is empty.
+    #[inline(always)]
+    pub(crate) fn take_free(&self, class: Class) -> Option<FrameRef> {
+        let Class::Pooled(index) = class else { return None };
+        let list = &self.free[usize::from(index)];
+        let block = NonNull::new(list.get())?;
+        // SAFETY: blocks in the free list are free and owned by this thread.
+        list.set(unsafe { block.as_ref() }.next);
+        Some(block.cast())
+    }
+
+    /// Allocates memory for one block that the free list does not have.
     #[cold]
     #[inline(never)]
-    fn refill(&self, index: u8) -> FrameRef {
-        if self.collect() {
-            let list = &self.free[usize::from(index)];
-            if let Some(block) = NonNull::new(list.get()) {
-                // SAFETY: blocks in the free list are free and owned by this thread.
-                list.set(unsafe { block.as_ref() }.next);
-                return block.cast();
-            }
+    fn allocate_more(&self, class: Class) -> FrameRef {
+        let Class::Pooled(index) = class else {
+            return self.allocate_class_large(class);
+        };
+        if self.collect()
+            && let Some(block) = self.take_free(class)
+        {
+            return block;
         }
         let size = Class::Pooled(index).bytes();
         let (mut next, mut end) = self.fresh[usize::from(index)].get();
@@ -320,8 +336,6 @@ impl Pool {
         (end - PAGE_HEADER) / Class::Pooled(index).bytes()
     }
 
-    #[cold]
-    #[inline(never)]
     fn allocate_class_large(&self, class: Class) -> FrameRef {
         match class {
             Class::Large(layout) => allocate_large(layout, self.budget.borrow().clone()),
@@ -387,10 +401,64 @@ impl Pool {
             // SAFETY: the owner has taken the whole chain, so its blocks are free, with their links set.
             next = NonNull::new(unsafe { returned::Block::next(block) });
             // SAFETY: every pooled block is part of a page with a header.
-            let index = unsafe { page_of(block).as_ref() }.class;
+            let index = unsafe { page_of(block.as_ptr().cast()).as_ref() }.class;
             self.put(block, index);
         }
         any
+    }
+
+    /// Frees a pooled block without a call, on the thread of this pool's owner. Another pool gets its block back when
+    /// [`return_foreign`](Pool::return_foreign) is called.
+    ///
+    /// # Safety
+    /// The block came from a pool with this class, and is not used any more.
+    #[inline(always)]
+    pub(crate) unsafe fn free_here(&self, block: NonNull<u8>, index: u8) {
+        let block = block.cast::<Block>();
+        // SAFETY: every pooled block is part of a page with a header.
+        let owner = unsafe { page_of(block.as_ptr().cast()).as_ref() }.owner;
+        let list = if ptr::eq(self.returned, owner) {
+            &self.free[usize::from(index)]
+        } else {
+            // A branch, which the processor predicts: a selection would delay the next allocation.
+            std::hint::cold_path();
+            &self.foreign
+        };
+        // SAFETY: the caller guarantees that the block is not used any more, so this thread may mark it, and link it.
+        unsafe {
+            (*block.as_ptr()).table.mark_free();
+            (*block.as_ptr()).next = list.get();
+        }
+        list.set(block.as_ptr());
+    }
+
+    /// Returns other pools' blocks that [`free_here`](Pool::free_here) has freed. On the thread of this pool's owner.
+    pub(crate) fn return_foreign(&self) {
+        let mut next = NonNull::new(self.foreign.replace(ptr::null_mut()));
+        while let Some(block) = next {
+            // SAFETY: the block is in the list, so free, and this thread's until the next statement.
+            next = NonNull::new(unsafe { block.as_ref() }.next);
+            // SAFETY: the block is not used any more, and its page names its pool.
+            unsafe { free_elsewhere(page_of(block.as_ptr().cast()).as_ref().owner, block) };
+        }
+    }
+
+    /// Frees a pooled block, on the thread of this pool's owner.
+    ///
+    /// # Safety
+    /// The block came from a pool with this class, and is not used any more.
+    #[inline(always)]
+    unsafe fn put_or_return(&self, block: NonNull<Block>, index: u8) {
+        // SAFETY: every pooled block is part of a page with a header.
+        let owner = unsafe { page_of(block.as_ptr().cast()).as_ref() }.owner;
+        if ptr::eq(self.returned, owner) {
+            // SAFETY: the caller guarantees that the block is not used any more, so this thread may mark it.
+            unsafe { &(*block.as_ptr()).table }.mark_free();
+            self.put(block, index);
+        } else {
+            // SAFETY: the caller guarantees that the block is not used any more; its page names `owner` as its pool.
+            unsafe { free_elsewhere(owner, block) };
+        }
     }
 
     fn put(&self, block: NonNull<Block>, index: u8) {
@@ -401,17 +469,15 @@ impl Pool {
     }
 }
 
-fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
-    page_of_byte(block.as_ptr().cast())
-}
-
 /// Returns the page that contains a byte of some block.
-fn page_of_byte(byte: *mut u8) -> NonNull<PageHeader> {
+///
+/// # Safety
+/// `byte` is part of a page, or was.
+#[inline(always)]
+unsafe fn page_of(byte: *mut u8) -> NonNull<PageHeader> {
     let page = byte.map_addr(|address| address & !(PAGE - 1)).cast::<PageHeader>();
-    match NonNull::new(page) {
-        Some(page) => page,
-        None => unreachable!("no block lies in page zero"),
-    }
+    // SAFETY: the caller guarantees a page, which the system's allocator gave, so not at the null pointer.
+    unsafe { NonNull::new_unchecked(page) }
 }
 
 /// Returns the size of the prefix of a large block, which stores the budget it is charged to, and the layout of both.
@@ -484,25 +550,30 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
     match class {
         Class::Pooled(index) => {
             let block = block.cast::<Block>();
-            // SAFETY: every pooled block is part of a page with a header.
-            let owner = unsafe { page_of(block).as_ref() }.owner;
-            let own = OWN.get();
             // SAFETY: `OWN` is null or this thread's own pool, which lives as long as the thread owns it.
-            match unsafe { own.as_ref() } {
-                Some(pool) if ptr::eq(pool.returned, owner) => {
-                    // SAFETY: the caller guarantees that the block is not used any more, so this thread may mark it.
-                    unsafe { &(*block.as_ptr()).table }.mark_free();
-                    pool.put(block, index);
-                }
-                // SAFETY: the caller guarantees that the block is not used any more; its page names `owner` as its
-                // pool.
-                _ => unsafe { free_elsewhere(owner, block) },
+            match unsafe { OWN.get().as_ref() } {
+                // SAFETY: the caller guarantees that the block is a pool's, and not used any more.
+                Some(pool) => unsafe { pool.put_or_return(block, index) },
+                // SAFETY: the caller guarantees that the block is not used any more; its page names its pool.
+                None => unsafe { free_elsewhere(page_of(block.as_ptr().cast()).as_ref().owner, block) },
             }
         }
         // SAFETY: the caller guarantees that `allocate_large` allocated the block with this layout, and that it is not
         // used any more.
         Class::Large(layout) => unsafe { free_large(block, layout) },
     }
+}
+
+/// Frees a pooled block of any class, on any thread.
+///
+/// # Safety
+/// The block came from a pool, and is not used any more.
+#[inline]
+pub(crate) unsafe fn free_pooled(block: NonNull<u8>) {
+    // SAFETY: every pooled block is part of a page with a header.
+    let index = unsafe { page_of(block.as_ptr()).as_ref() }.class;
+    // SAFETY: the caller guarantees that the block, of this class, is not used any more.
+    unsafe { free(block, Class::Pooled(index)) };
 }
 
 #[cold]

@@ -134,21 +134,9 @@ impl Join {
         self.0.fetch_sub(count, Ordering::AcqRel) == count
     }
 
-    /// Counts down by one. Returns true if this was the last arrival. Valid only if every participant counts exactly
-    /// one.
-    ///
-    /// ```text
-    ///   n > 1 --> n - 1 (not the last)        1 (the last: no write, since no participant is left to read it)
-    /// ```
-    #[must_use]
-    #[inline]
-    pub(crate) fn arrive(&self) -> bool {
-        // Acquire pairs with the Release of earlier arrivals. A count of 1 means that this is the last participant, so
-        // the store can be skipped.
-        self.0.load(Ordering::Acquire) == 1 || self.count_down(1)
-    }
-
-    /// Returns the word of a frame that never waits: a leaf keeps its claim there.
+    /// Returns the word of a frame that never waits: a leaf keeps its claim there, a closure the number of its missing
+    /// arguments.
+    #[inline(always)]
     pub(crate) fn claim(&self) -> &AtomicU32 {
         &self.0
     }

@@ -1,7 +1,6 @@
 //! Classes: type-erased information about objects.
 //!
-//! A reference contains its class's number, which the process assigns at first use. In bytes a reference contains the
-//! class's tag instead, a hash of the type's name, which is the same in all processes of one program. If two types have
+//! The process numbers classes at their first use. In bytes a reference contains the class's tag, a hash of the type's name, which is the same in all processes of one program. If two types have
 //! the same tag, the first use of the second type panics.
 
 use std::alloc::Layout;
@@ -165,7 +164,7 @@ fn low_bits(id: TypeId) -> usize {
 }
 
 impl Class {
-    /// Returns the class with the number that an object's name contains.
+    /// Returns the class with this number.
     pub(crate) fn numbered(number: u32) -> &'static Class {
         match NUMBERED.get(number.wrapping_sub(1) as usize).and_then(OnceLock::get) {
             Some(class) => class,

@@ -39,7 +39,7 @@ impl On {
     /// Creates an object at this node from each value, in order, by one message.
     ///
     /// # Panics
-    /// If the node does not exist; with the panic of a `#[constant]` method. The objects created until then are dropped with
+    /// If the node does not exist, or has no room; with the panic of a `#[constant]` method. The objects created until then are dropped with
     /// the runtime.
     #[track_caller]
     pub fn create_many<T: Object + Portable>(self, values: Vec<T>) -> CreateMany<T> {
@@ -49,7 +49,7 @@ impl On {
     /// Creates an object at this node from `value`, which the caller has made.
     ///
     /// # Panics
-    /// If the node does not exist; with the panic of a `#[constant]` method.
+    /// If the node does not exist, or has no room; with the panic of a `#[constant]` method.
     #[track_caller]
     pub fn create<T: Object + Portable>(self, value: T) -> Create<Moved<T>> {
         Create { node: self.node, maker: Moved(value), place: Location::caller() }
@@ -59,7 +59,7 @@ impl On {
     /// [`Portable`], and `make` must not capture anything.
     ///
     /// # Panics
-    /// If the node does not exist; with the panic of `make` or of a `#[constant]` method.
+    /// If the node does not exist, or has no room; with the panic of `make` or of a `#[constant]` method.
     #[track_caller]
     pub fn create_with<T, A, F>(self, make: F, args: A) -> Create<Made<F, A>>
     where

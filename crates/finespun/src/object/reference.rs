@@ -169,7 +169,7 @@ impl Name {
 }
 
 impl<T> Ref<T> {
-    /// Makes a typed reference. The caller guarantees that the class in `name` is the class of `T`.
+    /// Makes a typed reference. The caller guarantees that the object of this name has the class of `T`.
     pub(crate) fn new(name: Name) -> Ref<T> {
         Ref { name, object: PhantomData }
     }

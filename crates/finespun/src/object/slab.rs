@@ -124,9 +124,11 @@ impl Slab {
         }
         let from = pages.all.last().map_or(0, |page| page.index + 1);
         let Some(Claimed { index, page, generation: first }) = pages::claim(self.class, self.node, from) else {
-            let room = space::half();
+            let (room, most) = (space::half(), space::MOST_BYTES);
+            let limited = if room < most { ", less than usual, since its address space is limited" } else { "" };
             panic!(
-                "this process has room for {room} bytes of objects at each node, the same for each class at all nodes"
+                "this process has room for {room} bytes of objects at each node{limited}; for each type counts the node that \
+                 has ever had the most of it"
             );
         };
         let (at, count) = (pages.all.len(), self.class.slots().count);

@@ -34,7 +34,8 @@ pub(crate) const MOST_BYTES: usize = LARGEST / 2;
 /// The number of pages that they take.
 pub(super) const MOST_PAGES: usize = MOST_BYTES / PAGE;
 
-const _: () = assert!(LARGEST / 8 <= 1 << 32);
+// Places leave room for the states of a slot's word.
+const _: () = assert!(LARGEST / 8 <= 1 << 30);
 
 /// The size of every region of this process, in bytes; 0 until the first has been reserved.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -99,9 +100,12 @@ impl Drop for Space {
 /// is limited.
 fn wanted(nodes: usize) -> usize {
     let mut size = LARGEST.min(ALL / nodes);
-    if let Some(left) = crate::frame::budget::address_space_left() {
-        // Most is left to stacks, frames, other runtimes, and the program.
-        size = size.min(left / 8 / nodes.max(64));
+    // Miri does not know such limits.
+    if !cfg!(miri)
+        && let Some(left) = crate::frame::budget::address_space_left()
+    {
+        // Most is left to stacks, frames, other runtimes, which have regions of this size, too, and the program.
+        size = size.min(left / 4 / (nodes + 1).max(8));
     }
     if cfg!(target_os = "linux")
         && std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"))

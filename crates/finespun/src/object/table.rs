@@ -270,7 +270,7 @@ impl Table {
     /// If there is no room; with the panic of a `#[constant]` method.
     #[inline]
     pub(crate) fn insert<T: Object>(&self, class: &'static Class, value: T) -> Name {
-        // First, because it may panic, and may create objects.
+        // First, because it may panic.
         let object = ObjectWithConstants::new(value);
         let slabs = self.slabs.borrow();
         let (place, generation) = match slabs.get(class.number as usize) {
@@ -530,7 +530,7 @@ impl Table {
             let mut some = false;
             let classes = self.slabs.borrow().len() as u32;
             for class in 0..classes {
-                // Not borrowed during the calls: a destructor may create objects.
+                // Not borrowed during the calls of destructors.
                 let Some(slab) = self.slab(class).map(|slab| NonNull::from(&*slab)) else { continue };
                 // SAFETY: slabs are in boxes, and live as long as the table.
                 let slab = unsafe { slab.as_ref() };

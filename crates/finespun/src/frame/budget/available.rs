@@ -25,23 +25,33 @@ fn address_space() -> Option<usize> {
     Some(address_space_left()? / 2)
 }
 
-/// Returns the address space left below the process's limit, if it has one.
+/// Returns the address space left below the process's limits, if it has one: of all of it, or of private writable memory.
 #[cfg(unix)]
 pub(super) fn address_space_left() -> Option<usize> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is valid for writing.
-    let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    let limit =
-        (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok())??;
-    Some(limit.saturating_sub(mapped().unwrap_or(limit / 2)))
+    // SAFETY: the limit is valid for writing.
+    let all = left(|limit| unsafe { libc::getrlimit(libc::RLIMIT_AS, limit) }, 0);
+    // SAFETY: as above.
+    let writable = left(|limit| unsafe { libc::getrlimit(libc::RLIMIT_DATA, limit) }, 5);
+    all.into_iter().chain(writable).min()
 }
 
-/// Returns the address space in use.
+/// Returns what is left of a limit in bytes, if it is one. `field` is the number of the field of `statm` that it limits.
 #[cfg(unix)]
-fn mapped() -> Option<usize> {
+fn left(get: impl FnOnce(&mut libc::rlimit) -> libc::c_int, field: usize) -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let said = get(&mut limit);
+    let limit =
+        (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok())??;
+    Some(limit.saturating_sub(mapped(field).unwrap_or(limit / 2)))
+}
+
+/// Returns a field of the process's sizes, in bytes.
+#[cfg(unix)]
+fn mapped(field: usize) -> Option<usize> {
     // SAFETY: `sysconf` takes and returns numbers only.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse::<usize>().ok()?;
+    let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages = sizes.split_whitespace().nth(field)?.parse::<usize>().ok()?;
     pages.checked_mul(usize::try_from(page).ok()?)
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicUsize;
 
-use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of, page_of_byte};
+use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of};
 use crate::atomics::Ordering;
 use crate::frame::budget::{self, Budget};
 use crate::process::ProcessMutex;
@@ -83,7 +83,7 @@ impl Pool {
             let (next, _) = fresh.get();
             // SAFETY: the byte before `next` is part of a page that belonged to this pool until now, and whose memory
             // still exists.
-            if !next.is_null() && unsafe { page_of_byte(next.wrapping_sub(1)).as_ref() }.free.get() == WHOLE {
+            if !next.is_null() && unsafe { page_of(next.wrapping_sub(1)).as_ref() }.free.get() == WHOLE {
                 fresh.set((ptr::null_mut(), ptr::null_mut()));
             }
         }
@@ -106,7 +106,7 @@ impl Pool {
                 // SAFETY: blocks in the free list are free and owned by this thread.
                 next = NonNull::new(unsafe { block.as_ref() }.next);
                 // SAFETY: every pooled block is part of a page with a header.
-                visit(&unsafe { page_of(block).as_ref() }.free, (index, block));
+                visit(&unsafe { page_of(block.as_ptr().cast()).as_ref() }.free, (index, block));
             }
         }
     }

@@ -322,33 +322,3 @@ fn a_cycle_of_handles_is_destroyed() {
         assert_eq!(ring.ends(), [(1, 1), (1, 1)]);
     });
 }
-
-/// Three threads fill a closure's holes: exactly one of them is last, and sees the values of all.
-#[test]
-fn the_last_arrival_sees_all_values() {
-    explore(3, || {
-        struct Closure {
-            missing: Join,
-            holes: [UnsafeCell<u32>; 3],
-        }
-        let closure = Arc::new(Closure { missing: Join::new(0), holes: [(); 3].map(|()| UnsafeCell::new(0)) });
-        closure.missing.set(3);
-        let fill = |index: usize| {
-            let closure = Arc::clone(&closure);
-            move || {
-                // SAFETY: each thread fills its own hole, and the last reads all; loom checks this.
-                closure.holes[index].with_mut(|hole| unsafe { *hole = 1 });
-                let last = closure.missing.arrive();
-                if last {
-                    // SAFETY: all threads have arrived; loom checks this.
-                    assert!(closure.holes.iter().all(|hole| hole.with(|hole| unsafe { *hole == 1 })));
-                }
-                last
-            }
-        };
-        let others = [thread::spawn(fill(0)), thread::spawn(fill(1))];
-        let here = fill(2)();
-        let last: Vec<bool> = others.into_iter().map(|other| other.join().unwrap()).chain([here]).collect();
-        assert_eq!(last.iter().filter(|&&last| last).count(), 1);
-    });
-}

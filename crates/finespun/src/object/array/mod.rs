@@ -90,7 +90,7 @@ impl<T: Object> Array<T> {
     /// nothing. [`layout`](crate::layout) has the usual layouts.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist. If `make` panics: with the panic of the first such node, when
+    /// If the layout names a node that does not exist. If `make` panics, or a node has no room: with the panic of the first such node, when
     /// all nodes have finished. The objects created until then are dropped with the runtime.
     #[track_caller]
     pub fn create<A, F>(len: usize, layout: impl Fn(usize) -> usize, make: F, args: A) -> Creating<T, A, F>

@@ -114,9 +114,21 @@ impl Worker<'_> {
         turns
     }
 
-    /// Pops the youngest frame of this worker's deque; `None` if the deque is empty or a sweep is due.
-    pub(crate) fn next_shown(&self) -> Option<FrameRef> {
-        if self.sweep_due() { None } else { self.deque().pop() }
+    /// Pops the youngest frame of this worker's deque, if it is a closure; `None` also if the deque is empty or a sweep is
+    /// due.
+    #[inline(never)]
+    pub(crate) fn next_shown_closure(&self) -> Option<FrameRef> {
+        if self.sweep_due() {
+            return None;
+        }
+        let frame = self.deque().pop()?;
+        // SAFETY: the frame is ready, and so live.
+        if unsafe { frame.as_ref() }.vtable.call.is_some() {
+            return Some(frame);
+        }
+        // For the worker's loop.
+        self.deque().push(frame);
+        None
     }
 
     /// Services the guard where a thread posts. The next check trips, too, so that the session ends.

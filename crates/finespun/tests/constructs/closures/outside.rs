@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
+use finespun::closure::{Cont, ExternalCont, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
 use finespun::testing::*;
 
@@ -110,6 +110,80 @@ fn arguments_come_from_other_threads() {
         assert_eq!(runtime.run(meanwhile(&others)), 99 * 100 / 2);
         assert_eq!(runtime.close(), 0);
     }
+}
+
+/// Many closures, each filled by the worker that has made it, and by a plain thread at the same time.
+#[thread]
+fn share(parent: Cont<u64>, left: u64, to: std::sync::mpsc::Sender<ExternalCont<u64>>) {
+    if left == 0 {
+        return send_argument(0, parent);
+    }
+    let rest = make_closure!(fib_sum, parent, _, _);
+    let mut sums = make_closure!(add_all, rest.x, 1, _[8]).values;
+    for i in 0..4 {
+        to.send(sums.next().unwrap().external()).unwrap();
+        if i == 0 {
+            // The other thread may come first, or at the same time.
+            (0..left % 64).for_each(|_| std::hint::spin_loop());
+        }
+        send_argument(left, sums.next().unwrap());
+    }
+    tail_call!(share, rest.y, left - 1, to);
+}
+
+#[test]
+fn a_plain_thread_and_the_maker_fill_a_closure_together() {
+    let rounds = if cfg!(debug_assertions) { 2_000 } else { 20_000 };
+    within_a_minute(move || {
+        for (workers, block_every) in [(1, 0), (2, 0), (2, 3)] {
+            let runtime = Runtime::builder().workers(workers).block_every(block_every).build().unwrap();
+            let (to, from) = std::sync::mpsc::channel::<ExternalCont<u64>>();
+            let other = std::thread::spawn(move || from.into_iter().for_each(|to| to.send(1)));
+            let sum = runtime.run(top(|k| post(make_closure!(share, k, rounds, to))));
+            assert_eq!(sum, (1..=rounds).map(|left| 4 * (left + 1)).sum());
+            other.join().unwrap();
+            assert_eq!(runtime.close(), 0);
+        }
+    });
+}
+
+#[test]
+fn an_external_continuation_is_no_deadlock() {
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = Runtime::builder().workers(workers).build().unwrap();
+            let answer = runtime.try_run(top(|k: Cont<u64>| {
+                let k = k.external();
+                std::thread::spawn(move || {
+                    std::thread::sleep(std::time::Duration::from_millis(300));
+                    k.send(7);
+                });
+            }));
+            assert_eq!(answer.unwrap(), 7);
+            // Dropped unsent: the computation has no result.
+            let error = runtime.try_run(top(|k: Cont<u64>| {
+                let k = k.external();
+                std::thread::spawn(move || drop(k));
+            }));
+            assert!(error.expect_err("nobody sends").to_string().contains("was dropped unsent"));
+            // Afterwards, deadlocks are reported again.
+            let (kept, keep) = std::sync::mpsc::channel();
+            let error = runtime.try_run(top(|k: Cont<u64>| kept.send(k).unwrap())).expect_err("nobody sends");
+            assert!(error.to_string().contains("deadlock"), "{error}");
+            drop(keep.recv());
+        }
+        let text = panics(|| {
+            let (kept, keep) = std::sync::mpsc::channel();
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            runtime.run(top(|k| {
+                let waiting = make_closure!(keep_waiting, _, Counted::new(&Arc::default()));
+                kept.send(waiting.never).unwrap();
+                send_argument((), k);
+            }));
+            let _ = keep.recv().unwrap().external();
+        });
+        assert!(text.contains("outside the threads of its runtime"), "{text}");
+    });
 }
 
 #[thread]
