@@ -81,7 +81,13 @@ pub(super) unsafe fn filled(closure: FrameRef) {
 unsafe fn filled_together(closure: FrameRef) -> bool {
     // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
-    head.stamp.exclude(closure.addr().get(), |worker| head.computation.maker(worker));
+    let stamp = head.stamp.get();
+    // SAFETY: `closures_cx` returns the worker.
+    let is_maker = closures_cx()
+        .is_some_and(|cx| stamp.is_of(unsafe { cx.own_computation() }.stamp.number(), cx.core().worker.get()));
+    if !is_maker {
+        head.stamp.exclude(closure.addr().get(), |worker| head.computation.maker(worker));
+    }
     missing::count_down(head.header.join.claim())
 }
 

@@ -14,7 +14,7 @@
 //!             MADE, of an earlier epoch -----------------> CLAIMED: as SHARED
 //!
 //!   the maker:   1 busy = closure   light fence   2 stamp = mine?   3 missing = n - 1 (Release)   4 busy = 0 (Release)
-//!   the other:   5 stamp = CLAIMED  heavy fence   6 busy = closure (Acquire)? then again from 5   7 stamp = SHARED
+//!   the other:   5 stamp = CLAIMED  heavy fence   6 waits while busy = closure (Acquire)          7 stamp = SHARED
 //!                8 missing -= 1
 //! ```
 //!
@@ -36,6 +36,8 @@
 //! a while.
 //!
 //! The maker waits for nothing between 1 and 4, so 6 ends.
+
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
@@ -78,6 +80,11 @@ impl Stamp {
         self.maker() != NOBODY
     }
 
+    /// Returns whether this is a stamp of that computation's closures by that worker.
+    pub(super) fn is_of(self, number: u64, worker: u32) -> bool {
+        self.number() == number && self.maker() == u64::from(worker)
+    }
+
     fn maker(self) -> u64 {
         self.0 >> MAKER & NOBODY
     }
@@ -105,37 +112,45 @@ impl StampWord {
         Stamp(self.0.load(Ordering::Relaxed))
     }
 
-    /// Excludes the maker from plain counting of the closure at this address. `maker_of` returns the record of a maker.
-    pub(super) fn exclude<'a>(&self, closure: usize, maker_of: impl Fn(usize) -> &'a Maker) {
+    /// Excludes the maker, which is another thread, from plain counting of the closure at this address. `maker_of` returns
+    /// the record of a maker.
+    pub(super) fn exclude<'a>(&self, closure: usize, maker_of: impl FnOnce(usize) -> &'a Maker) {
+        let Some((found, maker)) = self.claimed(maker_of) else { return };
         let mut rounds = 0;
-        while !self.try_exclude(closure, &maker_of) {
+        while maker.is_busy(closure) {
             rounds += 1;
             // The maker's thread may have lost its processor while it counted.
-            if rounds < 10 { hint::spin_loop() } else { thread::yield_now() }
+            match rounds {
+                0..100 => hint::spin_loop(),
+                100..1000 => thread::yield_now(),
+                _ => std::thread::sleep(Duration::from_micros(50)),
+            }
         }
+        self.share(found);
     }
 
-    /// Returns false if the maker was busy with the closure.
-    fn try_exclude<'a>(&self, closure: usize, maker_of: impl Fn(usize) -> &'a Maker) -> bool {
+    /// Claims the closure, and executes the heavy fence (5). Returns the stamp and the maker; `None` if there is nothing to
+    /// wait for.
+    fn claimed<'a>(&self, maker_of: impl FnOnce(usize) -> &'a Maker) -> Option<(Stamp, &'a Maker)> {
         // Acquire: see "No count is lost".
         let found = Stamp(self.0.load(Ordering::Acquire));
         if !found.has_maker() {
-            return true;
+            return None;
         }
         let maker = maker_of(found.maker() as usize);
         if self.claim(found, maker) {
-            return true;
+            return None;
         }
         // Relaxed: a count.
         maker.fences.fetch_add(1, Ordering::Relaxed);
         heavy();
-        // Acquire pairs with 4.
-        if maker.busy.load(Ordering::Acquire) == closure {
-            return false;
-        }
+        Some((found, maker))
+    }
+
+    /// Notes that the maker is excluded (7).
+    fn share(&self, found: Stamp) {
         // Release: see "No count is lost".
         self.0.store(found.0 & !CLAIMED | NOBODY << MAKER, Ordering::Release);
-        true
     }
 
     /// Claims the closure (5), which had the stamp `found`. Returns whether the maker has begun another epoch.
@@ -188,6 +203,12 @@ impl Maker {
         available && pause == 0
     }
 
+    /// Returns whether the worker may be counting down that closure (6).
+    fn is_busy(&self, closure: usize) -> bool {
+        // Acquire pairs with 4.
+        self.busy.load(Ordering::Acquire) == closure
+    }
+
     /// Counts down plainly, from `left`, which is more than 1, if the closure still has the stamp `mine`. Returns whether
     /// it has done so. Called on the worker.
     #[inline(always)]
@@ -224,7 +245,7 @@ pub(super) fn left(missing: &AtomicU32) -> u32 {
     missing.load(Ordering::Acquire)
 }
 
-/// Counts down by one, after [`exclude`](StampWord::exclude). Returns whether this was the last missing argument.
+/// Counts down by one, on the maker, or after [`exclude`](StampWord::exclude). Returns whether this was the last missing argument.
 pub(super) fn count_down(missing: &AtomicU32) -> bool {
     // Release: this argument comes before the run of the thread. Acquire: the last sees the arguments of all.
     missing.fetch_sub(1, Ordering::AcqRel) == 1
@@ -247,15 +268,19 @@ mod models {
 
     impl Closure {
         fn new() -> Arc<Closure> {
+            Closure::of_epoch(1)
+        }
+
+        fn of_epoch(epoch: u32) -> Arc<Closure> {
             let maker = Maker::default();
-            assert!(maker.begin_epoch(1, true));
-            let stamp = StampWord::new(Stamp::new(7, Some(0), 1));
+            assert!(maker.begin_epoch(epoch, true));
+            let stamp = StampWord::new(Stamp::new(7, Some(0), epoch));
             let holes = [(); 3].map(|()| UnsafeCell::new(0));
             Arc::new(Closure { missing: AtomicU32::new(3), stamp, maker, holes })
         }
 
         /// Fills a hole. Returns whether it was the last. `mine` is the stamp that the thread gives, if it is the maker.
-        /// `None` if the maker is busy: the program would try again.
+        /// `None` if the maker is busy: the program would wait.
         fn fill(&self, index: usize, mine: Option<Stamp>) -> Option<bool> {
             // SAFETY: each hole is filled once, and the last reads all; loom checks this.
             self.holes[index].with_mut(|hole| unsafe { *hole = 1 });
@@ -264,8 +289,13 @@ mod models {
                 if mine.is_some_and(|mine| self.maker.counts(ADDRESS, &self.stamp, mine, &self.missing, left)) {
                     return Some(false);
                 }
-                if mine.is_none() && !self.stamp.try_exclude(ADDRESS, |_| &self.maker) {
-                    return None;
+                if mine.is_none()
+                    && let Some((found, maker)) = self.stamp.claimed(|_| &self.maker)
+                {
+                    if maker.is_busy(ADDRESS) {
+                        return None;
+                    }
+                    self.stamp.share(found);
                 }
                 if !count_down(&self.missing) {
                     return Some(false);
@@ -339,27 +369,30 @@ mod models {
     /// one. So the maker executes only the fence of the epoch.
     #[test]
     fn epochs_come_again() {
-        explore(3, || {
-            let closure = Closure::new();
-            let other = {
-                let closure = Arc::clone(&closure);
-                thread::spawn(move || {
-                    let claimed = closure.stamp.claim(closure.stamp.get(), &closure.maker);
-                    claimed.then(|| count_down(&closure.missing))
-                })
-            };
-            assert!(closure.maker.begin_epoch(2, true));
-            assert!(closure.maker.begin_epoch(2 * HALF_LAP + 1, true));
-            let mine = Stamp::new(7, Some(0), 2 * HALF_LAP + 1);
-            let left = left(&closure.missing);
-            let counts = closure.stamp.get() == mine;
-            if counts {
-                closure.missing.store(left - 1, Ordering::Release);
-            }
-            let other = other.join().unwrap();
-            assert_ne!(other, Some(true), "one hole stays open");
-            let counted = u32::from(counts) + u32::from(other.is_some());
-            assert_eq!(closure.missing.load(Ordering::Relaxed), 3 - counted);
-        });
+        // The second time, the maker executes no fence, since half a lap ends neither before nor after.
+        for [made, left_for, again] in [[1, 2, 2 * HALF_LAP + 1], [1000, 2100, 2 * HALF_LAP + 1000]] {
+            explore(3, move || {
+                let closure = Closure::of_epoch(made);
+                let other = {
+                    let closure = Arc::clone(&closure);
+                    thread::spawn(move || {
+                        let claimed = closure.stamp.claim(closure.stamp.get(), &closure.maker);
+                        claimed.then(|| count_down(&closure.missing))
+                    })
+                };
+                assert!(closure.maker.begin_epoch(left_for, true));
+                assert!(closure.maker.begin_epoch(again, true));
+                let mine = Stamp::new(7, Some(0), again);
+                let left = left(&closure.missing);
+                let counts = closure.stamp.get() == mine;
+                if counts {
+                    closure.missing.store(left - 1, Ordering::Release);
+                }
+                let other = other.join().unwrap();
+                assert_ne!(other, Some(true), "one hole stays open");
+                let counted = u32::from(counts) + u32::from(other.is_some());
+                assert_eq!(closure.missing.load(Ordering::Relaxed), 3 - counted);
+            });
+        }
     }
 }

@@ -35,6 +35,8 @@ impl Session {
         // A closure's memory is free before its thread begins.
         cx.core().current.set(None);
         let session = cx.session();
+        // The end of a nested one restores the stamp of another computation only.
+        debug_assert!(cx.computation().is_none_or(|outer| !std::ptr::eq(outer, computation)));
         let before = (
             cx.set_runs_closures(true),
             session.of.replace(Some(Of { computation, stamp: Stamp::NONE })),
