@@ -32,8 +32,8 @@
 //! lap, after it has begun an epoch, the maker executes the heavy fence. It begins such an epoch before the stamp is its
 //! own again. A thread that has looked before that epoch has done 5 before the maker's fence, so that 2 sees it.
 //!
-//! A program that sends from threads outside needs a heavy fence for each closure. After some, the maker counts atomically for
-//! a while.
+//! A program that sends from threads outside needs a heavy fence for each closure. After some, the maker counts atomically
+//! for a while.
 //!
 //! The maker waits for nothing between 1 and 4, so 6 ends.
 
@@ -68,8 +68,8 @@ impl Stamp {
     /// The stamp of no closure.
     pub(super) const NONE: Stamp = Stamp(0);
 
-    /// Returns the stamp of closures that `maker` makes in an epoch; `None` if it counts atomically. Workers with high
-    /// numbers do not.
+    /// Returns the stamp of closures that `maker` makes in an epoch; `None` if it counts atomically, as workers with high
+    /// numbers always do.
     pub(super) fn new(number: u64, maker: Option<u32>, epoch: u32) -> Stamp {
         let maker = maker.map_or(NOBODY, |maker| u64::from(maker).min(NOBODY));
         Stamp(number << NUMBER | maker << MAKER | u64::from(epoch) & EPOCHS)
@@ -245,7 +245,8 @@ pub(super) fn left(missing: &AtomicU32) -> u32 {
     missing.load(Ordering::Acquire)
 }
 
-/// Counts down by one, on the maker, or after [`exclude`](StampWord::exclude). Returns whether this was the last missing argument.
+/// Counts down by one, on the maker, or after [`exclude`](StampWord::exclude). Returns whether this was the last missing
+/// argument.
 pub(super) fn count_down(missing: &AtomicU32) -> bool {
     // Release: this argument comes before the run of the thread. Acquire: the last sees the arguments of all.
     missing.fetch_sub(1, Ordering::AcqRel) == 1

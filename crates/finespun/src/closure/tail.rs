@@ -66,7 +66,8 @@ impl Tail for () {
 
     #[inline(always)]
     unsafe fn take(memory: Memory, Here(cx, class): Here, _: NonNull<u8>, (): ()) {
-        memory.free(cx, class);
+        // SAFETY: the caller guarantees the class and the worker.
+        unsafe { memory.free(cx, class) };
     }
 
     unsafe fn slice<'a>(_: NonNull<u8>, (): ()) -> &'a mut [()] {
@@ -118,6 +119,10 @@ impl Source {
         Source((layout.size() as u64) << 8 | (layout.align().trailing_zeros() as u64) << 1 | is_box as u64)
     }
 
+    /// Frees memory that is not from a block of a pool.
+    ///
+    /// # Safety
+    /// The memory comes from this source, and is not used any more.
     #[cold]
     #[inline(never)]
     unsafe fn free(self, memory: NonNull<u8>) {
@@ -145,9 +150,12 @@ impl Memory {
         Memory { at: Some(closure.cast()), source }
     }
 
-    /// Frees the memory of a closure, on the current worker, which ends its session later.
+    /// Frees the memory of a closure.
+    ///
+    /// # Safety
+    /// The memory is of this class. `cx` is the current worker, which returns the blocks of other pools later.
     #[inline(always)]
-    fn free(self, cx: Cx, class: Class) {
+    unsafe fn free(self, cx: Cx, class: Class) {
         if let (Some(memory), Class::Pooled(index)) = (self.at, class) {
             mem::forget(self);
             // SAFETY: the maker of this `Memory` guarantees that it is a closure's; its values have been moved out. The

@@ -41,8 +41,9 @@ pub(crate) struct Core {
     may_forward: Cell<bool>,
     /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
     pending_call: Cell<Option<FrameRef>>,
-    /// How many times this worker has shown closures to thieves, and more.
+    /// Grows before this worker shows closures to thieves: the epoch of `closure::missing`.
     pub(crate) shown: Cell<u32>,
+    /// Whether the worker runs closures: while it is entered, its thread's `RUNS_CLOSURES` says the same.
     runs_closures: Cell<bool>,
     /// The frame that is running. `None` while closures run: a closure's memory is free before its thread begins.
     pub(crate) current: Cell<Option<FrameRef>>,

@@ -99,21 +99,20 @@ impl Drop for Space {
 /// Returns the size of regions for a runtime with this number of nodes: smaller if they are many, or if the address space
 /// is limited.
 fn wanted(nodes: usize) -> usize {
-    let mut size = LARGEST.min(ALL / nodes);
     // Miri does not know such limits.
-    if !cfg!(miri)
-        && let Some(left) = crate::frame::budget::address_space_left()
-    {
-        // Most is left to stacks, frames, other runtimes, which have regions of this size, too, and the program.
-        size = size.min(left / 4 / (nodes + 1).max(8));
-    }
-    if cfg!(target_os = "linux")
-        && std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"))
-    {
-        // Here reserved address space counts as memory.
-        size = SMALLEST;
-    }
-    1 << size.max(SMALLEST).ilog2()
+    let left = if cfg!(miri) { None } else { crate::frame::budget::address_space_left() };
+    // Here reserved address space counts as memory.
+    let counts = cfg!(target_os = "linux")
+        && std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"));
+    size_for(nodes, if counts { Some(0) } else { left })
+}
+
+/// Implements [`wanted`], for a process that may use this much more address space.
+fn size_for(nodes: usize, left: Option<usize>) -> usize {
+    let size = LARGEST.min(ALL / nodes);
+    // Most is left to stacks, frames, other runtimes, which have regions of this size, too, and the program.
+    let share = left.map_or(size, |left| left / 4 / (nodes + 1).max(8));
+    1 << size.min(share).max(SMALLEST).ilog2()
 }
 
 /// Reserves zeroed memory.
@@ -194,4 +193,25 @@ fn map(bytes: usize) -> io::Result<NonNull<u8>> {
 unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
     // SAFETY: guaranteed by the caller.
     unsafe { std::alloc::dealloc(start.as_ptr(), layout(bytes)) };
+}
+
+#[cfg(all(test, not(any(loom, miri, sanitized)), target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_leave_room_for_the_rest_of_the_program() {
+        assert_eq!(size_for(1, None), LARGEST);
+        assert_eq!(size_for(65_536, None), 1 << 30);
+        // Under `ulimit -v` of 32 GiB: a GiB for each region, of which one node has two.
+        assert_eq!(size_for(1, Some(32 << 30)), 1 << 30);
+        assert_eq!(size_for(64, Some(32 << 30)), 64 << 20);
+        for left in (0..50).map(|bits| 1_usize << bits) {
+            for nodes in [1, 2, 7, 8, 64, 1000] {
+                let size = size_for(nodes, Some(left));
+                assert!(size.is_power_of_two() && (SMALLEST..=LARGEST).contains(&size));
+                assert!(size == SMALLEST || (nodes + 1) * size <= left / 4, "{nodes} nodes, {left} bytes");
+            }
+        }
+    }
 }
