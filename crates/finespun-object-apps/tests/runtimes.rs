@@ -7,9 +7,9 @@ use finespun::testing::*;
 use finespun_object_apps::densemm::Form;
 use finespun_object_apps::{Sparse, cg, densemm, em3d, hopfield, mdforce, sor, sparsemm};
 
-#[path = "../../finespun/tests/common/cases.rs"]
+#[path = "../../finespun-tests/tests/common/cases.rs"]
 mod cases;
-#[path = "../../finespun/tests/common/launched.rs"]
+#[path = "../../finespun-tests/tests/common/launched.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod launched;
 

@@ -109,28 +109,20 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
         }
     }
 
-    let finish = Finish::<F>(BodyFrame::with_table(cx, body, table), PhantomData);
-    let frame = finish.0;
-    let in_group = cx.has_record();
+    let frame = BodyFrame::with_table(cx, body, table);
+    if cx.has_record() {
+        // SAFETY: the body is live, no other code has seen the frame, and the function polls its body.
+        return unsafe { poll_in_group(cx, frame, BodyFrame::<F>::poll_body) };
+    }
+    let finish = Finish::<F>(frame, PhantomData);
     // SAFETY: the body is live, and no other code has seen the frame.
-    let polled = if in_group { caught::<F>(frame) } else { Ok(unsafe { BodyFrame::<F>::poll_body(frame) }) };
-    match polled {
-        Ok(Poll::Ready(value)) if !in_group => {
+    match unsafe { BodyFrame::<F>::poll_body(frame) } {
+        Poll::Ready(value) => {
             drop(finish);
             // SAFETY: returned as this call's outcome, as the call protocol requires.
             unsafe { Outcome::done(value) }
         }
-        Ok(Poll::Ready(value)) => {
-            // The body's destructor is user code: its panic is the task's panic.
-            let dropped = catch_unwind(AssertUnwindSafe(|| drop(finish)));
-            ended_in_group(cx, dropped.map(|()| value))
-        }
-        Err(payload) => {
-            // Discards a second panic.
-            frame::quietly(|| drop(finish));
-            ended_in_group(cx, Err(payload))
-        }
-        Ok(Poll::Pending) => {
+        Poll::Pending => {
             std::mem::forget(finish);
             // SAFETY: the poll has just returned pending, and no other code has seen the frame.
             unsafe { settle(cx, frame) };
@@ -139,15 +131,43 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
     }
 }
 
-/// Polls a body and catches its panic, since its group may be terminated during the poll.
+/// The rest of [`poll_in_place`] where the group may be terminated during the poll. It catches panics, and is compiled once
+/// for each type of value.
+///
+/// # Safety
+/// The frame's body is live, no other code has seen the frame, and `poll` polls its body.
 #[inline(never)]
-fn caught<F: Future>(frame: FrameRef) -> thread::Result<Poll<F::Output>> {
-    // SAFETY: the body is live, and the caller is the only one to use the frame.
-    catch_unwind(AssertUnwindSafe(|| unsafe { BodyFrame::<F>::poll_body(frame) }))
+unsafe fn poll_in_group<T>(cx: Cx, frame: FrameRef, poll: unsafe fn(FrameRef) -> Poll<T>) -> Outcome<T> {
+    // SAFETY: the caller guarantees that the body is live, and that it alone uses the frame.
+    let ended = match catch_unwind(AssertUnwindSafe(|| unsafe { poll(frame) })) {
+        Ok(Poll::Pending) => {
+            // SAFETY: the poll has just returned pending, and no other code has seen the frame.
+            unsafe { settle(cx, frame) };
+            return Outcome::suspended(frame);
+        }
+        Ok(Poll::Ready(value)) => Ok(value),
+        Err(payload) => Err(payload),
+    };
+    // SAFETY: the frame is live.
+    let drop_body = unsafe { frame.as_ref() }.vtable.types.drop_body;
+    // The body's destructor is user code: its panic is the task's panic, and a second one is discarded.
+    // SAFETY: the body is live; it has ended or unwound, and is not polled again.
+    let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { drop_body(frame) }));
+    // SAFETY: the body is destroyed, the frame has no result, and no other code has seen it.
+    drop(unsafe { frame::Free::new(frame) });
+    let result = match (ended, dropped) {
+        (Ok(value), dropped) => dropped.map(|()| value),
+        (Err(payload), dropped) => {
+            if let Err(second) = dropped {
+                frame::discard(second);
+            }
+            Err(payload)
+        }
+    };
+    ended_in_group(cx, result)
 }
 
 /// Makes an outcome of the result of a destroyed body whose group may have been terminated during the poll.
-#[inline(never)]
 fn ended_in_group<T>(cx: Cx, result: thread::Result<T>) -> Outcome<T> {
     match result {
         result if cx.is_terminated() => {
@@ -303,35 +323,62 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// The future of a call from a pinned body, and the body of a frame that begins with a call: the first poll calls the
-/// task, later polls wait for its frame. The frame that contains this future does not move it after the first poll.
+/// The body of a frame that begins with a call: the first poll calls the task, later polls wait for its frame. The frame does
+/// not move it after the first poll.
+///
+/// The task has this frame to itself, on a fresh stack: it is called without a guard check, which could only make another
+/// such frame.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
+/// The future of a call from a pinned body: the same, with a guard check.
+pub struct GuardedCall<Tk>(CallState<Tk>);
+
 enum CallState<Tk> {
-    /// The task will be called with a guard check, as from the stack.
     Start(Tk),
-    /// The task has this frame to itself, on a fresh stack. It will be called without a guard check, which could only
-    /// make another such frame.
-    Fresh(Tk),
     Wait(Child<Tk>),
     Taken,
 }
 
 impl<Tk> Unpin for CallFuture<Tk> {}
+impl<Tk> Unpin for GuardedCall<Tk> {}
 
 /// Returns the future of a call in a pinned body.
 ///
 /// # Safety
 /// Only generated code: the future must be awaited at once in a task's body.
 #[inline]
-pub unsafe fn call_async<Tk: Task>(task: Tk) -> CallFuture<Tk> {
-    CallFuture(CallState::Start(task))
+pub unsafe fn call_async<Tk: Task>(task: Tk) -> GuardedCall<Tk> {
+    GuardedCall(CallState::Start(task))
 }
 
 impl<Tk: Task> CallFuture<Tk> {
     /// Returns the body of a frame of the task's own: the papers' parallel version.
     pub(crate) fn fresh(task: Tk) -> CallFuture<Tk> {
-        CallFuture(CallState::Fresh(task))
+        CallFuture(CallState::Start(task))
+    }
+}
+
+impl<Tk: Task> CallState<Tk> {
+    /// Looks at the callee's frame.
+    #[inline(always)]
+    fn looked(self) -> Result<Tk::Output, Child<Tk>> {
+        match self {
+            CallState::Wait(child) if child.ended() => Ok(child.value()),
+            CallState::Wait(child) => Err(child),
+            _ => unreachable!("a call was polled after it had ended"),
+        }
+    }
+
+    #[inline(always)]
+    fn polled(&mut self, cx: Cx, called: Result<Tk::Output, Child<Tk>>) -> Poll<Tk::Output> {
+        match called {
+            Ok(value) => Poll::Ready(value),
+            Err(child) => {
+                cx.wait_for(child.frame());
+                *self = CallState::Wait(child);
+                Poll::Pending
+            }
+        }
     }
 }
 
@@ -342,21 +389,24 @@ impl<Tk: Task> Future for CallFuture<Tk> {
         let cx = unsafe { cx() };
         let called = match std::mem::replace(&mut self.0, CallState::Taken) {
             // SAFETY: `cx` is the current worker's; the child is kept and waited for.
-            CallState::Start(task) => unsafe { call_guarded(cx, task) }.open(),
-            // SAFETY: `cx` is the current worker's; the child is kept and waited for.
-            CallState::Fresh(task) => unsafe { call(cx, task) }.open(),
-            CallState::Wait(child) if child.ended() => Ok(child.value()),
-            CallState::Wait(child) => Err(child),
-            CallState::Taken => unreachable!("a call was polled after it had ended"),
+            CallState::Start(task) => unsafe { call(cx, task) }.open(),
+            begun => begun.looked(),
         };
-        match called {
-            Ok(value) => Poll::Ready(value),
-            Err(child) => {
-                cx.wait_for(child.frame());
-                self.0 = CallState::Wait(child);
-                Poll::Pending
-            }
-        }
+        self.0.polled(cx, called)
+    }
+}
+
+impl<Tk: Task> Future for GuardedCall<Tk> {
+    type Output = Tk::Output;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Tk::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let called = match std::mem::replace(&mut self.0, CallState::Taken) {
+            // SAFETY: `cx` is the current worker's; the child is kept and waited for.
+            CallState::Start(task) => unsafe { call_guarded(cx, task) }.open(),
+            begun => begun.looked(),
+        };
+        self.0.polled(cx, called)
     }
 }
 
@@ -370,7 +420,7 @@ pub(crate) unsafe fn migrate<Tk: Task>(frame: FrameRef, cx: Cx, to: u32) -> usiz
     let CallFuture(state) = unsafe { BodyFrame::<CallFuture<Tk>>::body(frame).as_mut() };
     let Some(elsewhere) = Tk::ELSEWHERE else { return 0 };
     let task = match std::mem::replace(state, CallState::Taken) {
-        CallState::Start(task) | CallState::Fresh(task) => task,
+        CallState::Start(task) => task,
         begun => {
             *state = begun;
             return 0;

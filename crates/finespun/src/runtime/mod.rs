@@ -40,6 +40,8 @@ use crate::sim::engine::Engine;
 use crate::wait::foreign::is_own_thread;
 use crate::wait::outside::Outside;
 
+use root::Call;
+
 /// A team of workers that runs tasks.
 ///
 /// Dropping it cancels the runs in progress and waits until its threads have ended. If it is dropped by a task, in a
@@ -169,7 +171,7 @@ impl Runtime {
         if self.team.forked() {
             return Err(RunError::Forked);
         }
-        root::run(&self.team, task)
+        root::run(&self.team, Call::of(task))
     }
 
     /// Starts a task and returns at once with a std future that delivers its value: for programs whose main loop
@@ -185,7 +187,7 @@ impl Runtime {
         T::Output: Send + 'static,
     {
         assert!(!self.team.forked(), "{}", RunError::Forked);
-        spawned::spawn(&self.team, task)
+        spawned::spawn(&self.team, Call::of(task))
     }
 
     /// See [`TestCounts::close`](crate::testing::TestCounts::close).

@@ -28,13 +28,22 @@ pub(super) enum Ended {
     Cancelled,
 }
 
-/// A call of any task: the root's code is compiled for each type of value, not for each task.
-type Call<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A call of any task, and the table of its root frame: the root's code is compiled for each type of value, not for each task.
+pub(super) struct Call<'a, T> {
+    future: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
+    table: &'static VTable,
+}
+
+impl<'a, T> Call<'a, T> {
+    pub(super) fn of<Tk: Task<Output = T> + Send + 'a>(task: Tk) -> Call<'a, T> {
+        Call { future: Box::pin(CallFuture::fresh(task)), table: Table::<Tk>::TABLE }
+    }
+}
 
 /// The body of the root frame. It stores the result after the task's call has been dropped, or when the body is
 /// destroyed.
 struct Root<'a, T> {
-    call: Option<Call<'a, T>>,
+    call: Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>,
     delivery: Delivery<T>,
     run: Option<Arc<Run>>,
 }
@@ -92,14 +101,10 @@ impl<Tk: Task> Table<Tk> {
 }
 
 /// Starts the root of `run`.
-pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> Delivery<Tk::Output> {
-    start_call(team, Box::pin(CallFuture::fresh(task)), Table::<Tk>::TABLE, run)
-}
-
-fn start_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable, run: &Arc<Run>) -> Delivery<T> {
+pub(super) fn start<T>(team: &Team, call: Call<'_, T>, run: &Arc<Run>) -> Delivery<T> {
     let delivery: Delivery<T> = Arc::new(Mutex::new(None));
-    let body = Root { call: Some(call), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
-    let frame = BodyFrame::make_outside(run.number, body, table);
+    let body = Root { call: Some(call.future), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
+    let frame = BodyFrame::make_outside(run.number, body, call.table);
     // SAFETY: the frame was just made and is live.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "the root frame has not run");
@@ -156,15 +161,11 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
     }
 }
 
-/// Runs `task` on `team` and sleeps until the run has ended.
-pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, RunError> {
-    run_call(team, Box::pin(CallFuture::fresh(task)), Table::<Tk>::TABLE)
-}
-
-fn run_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable) -> Result<T, RunError> {
+/// Runs a task on `team` and sleeps until the run has ended.
+pub(super) fn run<T>(team: &Team, call: Call<'_, T>) -> Result<T, RunError> {
     let entered = team.enter();
     let run = team.begin_run();
-    let delivery = start_call(team, call, table, &run);
+    let delivery = start(team, call, &run);
     drop(entered);
     run.wait();
     team.end_run(&run);

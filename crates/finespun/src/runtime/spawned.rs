@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::atomics::lock_std as lock;
-use crate::call::Task;
 use crate::cancel::runs::Run;
 use crate::sched::team::Team;
 
 use super::RunError;
-use super::root::{self, Delivery};
+use super::root::{self, Call, Delivery};
 
 /// A run in progress, as a std future that delivers the root's value.
 ///
@@ -38,15 +37,19 @@ struct Shared {
     waker: Option<Waker>,
 }
 
-pub(super) fn spawn<Tk>(team: &Arc<Team>, task: Tk) -> RunFuture<Tk::Output>
-where
-    Tk: Task + Send + 'static,
-    Tk::Output: Send + 'static,
-{
+pub(super) fn spawn<T>(team: &Arc<Team>, call: Call<'_, T>) -> RunFuture<T> {
     let entered = team.enter();
     let run = team.begin_run();
     let shared = Arc::new(Mutex::new(Shared::default()));
-    let state = (Arc::downgrade(team), Arc::clone(&run), Arc::clone(&shared));
+    wake_at_end(team, &run, &shared);
+    let delivery = root::start(team, call, &run);
+    drop(entered);
+    RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false, completed: false }
+}
+
+/// Not generic, so that it is compiled once.
+fn wake_at_end(team: &Arc<Team>, run: &Arc<Run>, shared: &Arc<Mutex<Shared>>) {
+    let state = (Arc::downgrade(team), Arc::clone(run), Arc::clone(shared));
     run.on_end(move || {
         let (team, run, shared) = state;
         if let Some(team) = team.upgrade() {
@@ -61,9 +64,6 @@ where
             waker.wake();
         }
     });
-    let delivery = root::start(team, task, &run);
-    drop(entered);
-    RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false, completed: false }
 }
 
 impl<T> RunFuture<T> {

@@ -191,8 +191,8 @@ fn rest_is_found_in_a_logarithmic_number_of_steps() {
     within_a_minute(|| {
         // A network whose latency is all that counts.
         let latency = Duration::from_micros(500);
-        let machine =
-            include_str!("../../src/sim/machines/cluster.toml").replace("latency_us = 0.7", "latency_us = 500.0");
+        let machine = include_str!("../../../finespun/src/sim/machines/cluster.toml")
+            .replace("latency_us = 0.7", "latency_us = 500.0");
         for levels in 1..=4_u32 {
             let runtime = processes(Machine::parse(&machine).unwrap(), (2 << levels) - 1);
             let steps = runtime.run(time_to_rest()).as_secs_f64() / latency.as_secs_f64();

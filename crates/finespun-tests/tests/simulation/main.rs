@@ -196,7 +196,7 @@ async fn sends_and_computes() {
 
 #[test]
 fn a_machine_stalls_when_buffers_are_full_or_keeps_the_messages() {
-    let text = include_str!("../../src/sim/machines/t3d.toml");
+    let text = include_str!("../../../finespun/src/sim/machines/t3d.toml");
     let times = ["stall", "keep"].map(|when_full| {
         let machine = Machine::parse(&text.replace("\"stall\"", &format!("{when_full:?}"))).unwrap().buffers(4);
         let builder = Runtime::builder().nodes(2).fabric(Fabric::Simulated(machine));

@@ -60,7 +60,7 @@ fn a_second_put_of_an_element_is_an_error() {
                 runtime.run(put_twice(how, first, again, false));
                 let text = failure(runtime, put_twice(how, first, again, true));
                 let element = format!("element {again} of the `IArray<u64>` of 12 elements that was made at ");
-                let file = "crates/finespun/tests/istructure/errors.rs:";
+                let file = "crates/finespun-tests/tests/istructure/errors.rs:";
                 says(&text, &[&element, file, "is put at ", file, "and was put before at ", file]);
             }
         }

@@ -2,10 +2,10 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses a part")]
 
 mod cases;
+mod kept;
 #[cfg(feature = "objects")]
 mod launched;
-
-use std::sync::Mutex;
+mod patience;
 
 use finespun::prelude::*;
 #[cfg(feature = "objects")]
@@ -13,27 +13,14 @@ use finespun::runtime::Transport;
 use finespun::testing::*;
 
 pub use cases::cases;
+pub use kept::{kept, may_be_forgotten};
 #[cfg(feature = "objects")]
 pub use launched::{Launch, Shared, launched};
+pub use patience::within_a_minute;
 
 /// Numbers of workers and values of block-every-n. No result may depend on them.
 pub const WORKERS: [usize; 4] = [1, 2, 3, 8];
 pub const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
-
-/// Addresses of values that are never freed on purpose: a leak checker finds them here.
-static FORGOTTEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-
-/// Says that `value` may be forgotten.
-pub fn may_be_forgotten<T>(value: &T) {
-    FORGOTTEN.lock().unwrap().push(std::ptr::from_ref(value).addr());
-}
-
-/// Like `Box::leak`, for values that a test lends for ever.
-pub fn kept<T>(value: T) -> &'static mut T {
-    let value = Box::leak(Box::new(value));
-    may_be_forgotten(value);
-    value
-}
 
 /// Fabrics: threads, or a simulated machine by its name.
 pub const FABRICS: &[&str] = &[
@@ -154,34 +141,6 @@ pub fn over_shapes(shapes: &[(usize, usize, usize)], test: impl Fn(&Runtime) + S
             }
         }
     });
-}
-
-/// Runs `body` on its own thread and panics if it takes longer than a minute, so that a hang fails the test; ten minutes
-/// under a sanitizer. The message says which threads run and which sleep.
-pub fn within_a_minute(body: impl FnOnce() + Send + 'static) {
-    let (done, wait) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        body();
-        let _ = done.send(());
-    });
-    let patience = std::time::Duration::from_secs(if cfg!(sanitized) { 600 } else { 60 });
-    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = wait.recv_timeout(patience) {
-        panic!("still running after {patience:?}; state and processor time of the threads:{}", threads());
-    }
-    if let Err(payload) = thread.join() {
-        std::panic::resume_unwind(payload);
-    }
-}
-
-/// Returns a line per thread of this process: its name, its state, and the clock ticks that it has run.
-fn threads() -> String {
-    let stat = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("stat")).ok();
-    let line = |stat: String| {
-        let (head, tail) = stat.split_once('(')?.1.rsplit_once(')')?;
-        let fields: Vec<&str> = tail.split_whitespace().collect();
-        Some(format!("\n  {head}: {}, {} + {}", fields[0], fields[11], fields[12]))
-    };
-    std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(stat).filter_map(line).collect()
 }
 
 /// The plain function that `fib` is compared with.
