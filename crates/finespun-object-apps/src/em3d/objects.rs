@@ -21,16 +21,23 @@ pub enum Form {
 }
 
 /// A vertex of the graph. The value, which others read, comes first: it is then in the cache line that a call looks at anyway.
+/// What only some forms use lies apart, so that more vertices fit in a cache.
 #[derive(Default, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Vertex {
     value: f64,
     sign: f64,
     /// The inputs, in the order of summation.
-    inputs: Vec<Input>,
-    /// The received value of each input, in the forms that send values.
+    inputs: Box<[Input]>,
+    sent: Box<Sent>,
+}
+
+/// For the forms that send values.
+#[derive(Default, Serialize, Deserialize)]
+struct Sent {
+    /// The received value of each input.
     received: Vec<f64>,
-    /// The vertices that need this vertex's value, sorted by node, the own node last.
+    /// The vertices that need the vertex's value, sorted by node, the own node last.
     needs: Vec<Need>,
 }
 
@@ -56,18 +63,18 @@ impl Vertex {
     }
 
     fn outgoing(&self) -> (f64, Vec<Need>) {
-        (self.value, self.needs.clone())
+        (self.value, self.sent.needs.clone())
     }
 
     fn receive(&mut self, input: u32, value: f64) {
         simulation::compute(EDGE);
-        self.received.resize(self.inputs.len(), 0.0);
-        self.received[input as usize] = value;
+        self.sent.received.resize(self.inputs.len(), 0.0);
+        self.sent.received[input as usize] = value;
     }
 
     fn change(&mut self) {
         simulation::compute(self.inputs.len() as u64 * 2);
-        let received = self.inputs.iter().zip(&self.received);
+        let received = self.inputs.iter().zip(&self.sent.received);
         let pulled = received.fold(0.0, |sum, (input, value)| sum + input.weight * value);
         self.value += self.sign * pulled;
     }
@@ -92,7 +99,7 @@ impl Vertex {
     /// Writes the value to all vertices that need it.
     #[task(stack)]
     async fn push(&self) {
-        join_all(self.needs.iter().map(|&(vertex, input)| vertex.receive(input, self.value))).await;
+        join_all(self.sent.needs.iter().map(|&(vertex, input)| vertex.receive(input, self.value))).await;
     }
 
     /// Sends the value along the chain of all vertices that need it.
@@ -153,7 +160,8 @@ fn linked(field: &Field, other: &Field, own: &Array<Vertex>, others: &Array<Vert
         needs.sort_by_key(|&(vertex, _)| (Ref::node(vertex) == home, Ref::node(vertex)));
         let input = |edge: &super::Edge| Input { from: others.get(edge.from), weight: edge.weight };
         let inputs = field.inputs[index].iter().map(input).collect();
-        Vertex { value: field.start[index], sign: field.sign, inputs, received: Vec::new(), needs }
+        let sent = Box::new(Sent { received: Vec::new(), needs });
+        Vertex { value: field.start[index], sign: field.sign, inputs, sent }
     };
     needs.into_iter().enumerate().map(vertex).collect()
 }

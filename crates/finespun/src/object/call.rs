@@ -447,7 +447,7 @@ unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object, which is at
 /// `found`.
-#[inline]
+#[inline(always)]
 unsafe fn inside<M: Method>(
     cx: Cx,
     hold: MethodGuard<M>,
@@ -455,28 +455,37 @@ unsafe fn inside<M: Method>(
     method: MethodBody<M>,
 ) -> Outcome<M::Output> {
     let note = Note::<M>::new();
-    // SAFETY: `cx` is the current worker's, and a child is awaited below. The lock is held until the child has ended
+    // SAFETY: `cx` is the current worker's, and a child is awaited by `suspends`. The lock is held until the child has ended
     // too.
     let called = unsafe { call(cx, method) };
     note.end();
-    match called.open() {
-        Ok(value) => {
-            // SAFETY: the caller guarantees that the object is there.
-            unsafe { hold.end_here(found) };
-            // SAFETY: the value is this call's own outcome, as the call protocol requires.
-            unsafe { Outcome::done(value) }
-        }
-        Err(child) => {
-            hold.suspends(cx);
-            // SAFETY: the body takes its entry first, then waits, with no user code in between.
-            unsafe {
-                fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {
-                    let (child, hold) = enter.take();
-                    let value = wait(child).await;
-                    hold.end();
-                    value
-                })
-            }
-        }
+    if called.suspended() {
+        // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee.
+        return unsafe { suspends(cx, hold, called.child()) }.opaque();
+    }
+    // SAFETY: `suspended` has just returned false.
+    let value = unsafe { called.value() };
+    // SAFETY: the caller guarantees that the object is there.
+    unsafe { hold.end_here(found) };
+    // SAFETY: the value is this call's own outcome, as the call protocol requires.
+    unsafe { Outcome::done(value) }
+}
+
+/// Makes a frame that waits for a method that has suspended, and then releases the lock.
+///
+/// # Safety
+/// As [`Task::call`]; the worker is at the object's home.
+#[cold]
+#[inline(never)]
+unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+    hold.suspends(cx);
+    // SAFETY: the body takes its entry first, then waits, with no user code in between.
+    unsafe {
+        fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {
+            let (child, hold) = enter.take();
+            let value = wait(child).await;
+            hold.end();
+            value
+        })
     }
 }
