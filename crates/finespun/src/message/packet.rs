@@ -105,9 +105,11 @@ impl Made {
     pub(crate) unsafe fn move_to(&self, place: NonNull<Packet>) {
         let (from, to) = (NonNull::from(&self.packet).cast::<MaybeUninit<u64>>(), place.cast::<MaybeUninit<u64>>());
         for word in 0..self.words {
+            // Volatile, so that the loop moves words, and is no call of `memcpy`: the words have just been written, and a
+            // wider load waits until these stores have reached the cache.
             // SAFETY: both places have the size of a packet, which is at least `words` words; padding is moved as
             // `MaybeUninit`.
-            unsafe { to.add(word).write(from.add(word).read()) };
+            unsafe { to.add(word).write(from.add(word).read_volatile()) };
         }
     }
 }

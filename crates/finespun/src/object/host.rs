@@ -206,8 +206,8 @@ impl Nodes {
         }
     }
 
-    /// Sends a message to a worker.
-    #[inline]
+    /// Sends a message to a worker. Always inlined, so that the message is made in one place and not copied.
+    #[inline(always)]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_pending_call();
         if self.mailbox.is_plain() || worker == self.worker && !self.mailbox.encodes() {

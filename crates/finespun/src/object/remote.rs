@@ -84,7 +84,7 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
     let nodes = Nodes::of(cx);
     let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| {
         let leaf = k.leaf();
-        let request = Request { group: cx.group(), home: nodes.worker(), k: Some(Return::Here(k)), work };
+        let request = Request { of: Asker::new(cx.group(), nodes.worker()), k: Some(Return::Here(k)), work };
         if cx.may_forward() {
             nodes.keep_pending_call(cx, leaf, Box::new(request));
         } else {
@@ -107,7 +107,7 @@ pub(crate) fn request_of_worker<W: Work>(
     let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| match work {
         Ok(work) => {
             let k = Some(Return::Here(k));
-            nodes.send(cx, worker, Request { group: cx.group(), home: nodes.worker(), k, work });
+            nodes.send(cx, worker, Request { of: Asker::new(cx.group(), nodes.worker()), k, work });
         }
         Err(payload) => k.end(Err(payload)),
     });
@@ -133,19 +133,41 @@ pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
 #[inline(always)]
 pub(super) fn send_one_way<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
-    let request = Request { group: cx.run(), home: ANY, k: None, work };
+    let request = Request { of: Asker::new(cx.run(), ANY), k: None, work };
     nodes.send(cx, nodes.worker_of(request.work.node()), request);
 }
 
 /// A message with work and its [`Reply`]. The fields are flat so that a call with 16 bytes of arguments fits in one
 /// cache line.
 struct Request<W: Work> {
-    /// The group that the work belongs to: the caller's group, which does not end before the caller has its answer. The
-    /// run's number for a one-way request, or if the caller is in no group.
-    group: u32,
-    home: u32,
+    of: Asker,
     k: Option<Return<W::Output>>,
     work: W,
+}
+
+/// The group that the work of a request belongs to, and [`Reply::home`]: in one word, since messages move word by word, and
+/// the load of a word waits for two stores of its halves.
+///
+/// The group is the caller's, which does not end before the caller has its answer; for a one-way request, or if the caller
+/// is in no group, the run's number.
+#[derive(Clone, Copy)]
+struct Asker(u64);
+
+impl Asker {
+    #[inline(always)]
+    fn new(group: u32, home: u32) -> Asker {
+        Asker(u64::from(group) | u64::from(home) << 32)
+    }
+
+    #[inline(always)]
+    fn group(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn home(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 /// A request that has not been sent.
@@ -171,7 +193,7 @@ impl<W: Work> PendingCall for Request<W> {
     unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, onward: Option<Onward>) {
         // SAFETY: the caller guarantees that `onward` comes from a `Return` of this output type.
         let k = onward.map(|onward| unsafe { Return::of(onward) });
-        self.home = home;
+        self.of = Asker::new(self.of.group(), home);
         match std::mem::replace(&mut self.k, k) {
             Some(Return::Here(own)) => own.unwaited(),
             // A request that the work makes has a continuation of this process.
@@ -283,7 +305,8 @@ impl<W: Work> Handler for Request<W> {
 
     #[inline(always)]
     fn write(self, to: &mut Writer) -> bool {
-        let Request { group, home, k, work } = self;
+        let Request { of, k, work } = self;
+        let (group, home) = (of.group(), of.home());
         // SAFETY: only workers send messages, and the context is used within this call only.
         let cx = unsafe { context::cx() };
         let k = k.map(|k| k.into_name(cx));
@@ -339,7 +362,7 @@ impl<W: Work> Handler for Request<W> {
             Ok(work) => {
                 let Some(cx) = cx else { return };
                 if W::ANYWHERE || Nodes::of(cx).hosts(work.node()) {
-                    let request = Request { group, home, k, work };
+                    let request = Request { of: Asker::new(group, home), k, work };
                     return if away { request.serve(cx) } else { request.handle(cx) };
                 }
                 quietly(|| drop(work));
@@ -351,7 +374,7 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn handle(self, cx: Cx) {
-        if !cx.try_enter(self.group) {
+        if !cx.try_enter(self.of.group()) {
             cx.leave_run();
             // The run or group has been terminated, so the caller needs no answer. Dropping `k` ends its wait, if it
             // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
@@ -373,7 +396,8 @@ impl<W: Work> Request<W> {
     /// Does the work, in the request's run or group, which the worker has entered.
     #[inline]
     fn serve(self, cx: Cx) {
-        let Request { home, k, work, .. } = self;
+        let Request { of, k, work } = self;
+        let home = of.home();
         match W::ANYWHERE {
             true => cx.leave_node(),
             false => cx.enter_node(work.node()),
