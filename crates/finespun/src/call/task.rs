@@ -80,6 +80,18 @@ pub trait Task: sealed::Sealed + Sized {
         }
     }
 
+    /// Does the same as [`call_guarded`](Task::call_guarded), in a loop of little but this call, which has registers to spare:
+    /// more is inlined.
+    ///
+    /// # Safety
+    /// As [`call`](Task::call).
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn call_in_loop(self, cx: Cx) -> Outcome<Self::Output> {
+        // SAFETY: the caller guarantees the conditions of `call`.
+        unsafe { self.call_guarded(cx) }
+    }
+
     /// Makes a ready frame that runs the task from its beginning: the papers' parallel version.
     #[doc(hidden)]
     fn start(self, cx: Cx) -> FrameRef {

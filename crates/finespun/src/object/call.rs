@@ -100,12 +100,12 @@ impl<M: Method> Call<M> {
         self.target
     }
 
-    /// Calls the method of an object that is free and at this node.
+    /// Calls the method of an object that is free and at this node. `IN_LOOP`: see [`Task::call_in_loop`].
     ///
     /// # Safety
     /// As [`Task::call`]; [`table::free_here`] has just found the object of this call's target.
     #[inline(always)]
-    unsafe fn free(self, cx: Cx, found: Found<M::Object>) -> Outcome<M::Output> {
+    unsafe fn free<const IN_LOOP: bool>(self, cx: Cx, found: Found<M::Object>) -> Outcome<M::Output> {
         let object = found.object();
         if M::ACCESS == Access::None {
             // SAFETY: the worker is at the object's home, and the method does not use the object.
@@ -125,9 +125,27 @@ impl<M: Method> Call<M> {
         let name = self.target.name();
         // SAFETY: the caller has just found the object by `free_here`.
         let hold = unsafe { MethodGuard::of_free(found, name) };
+        let method = MethodBody::<M> { target: self.target, object, args: self.args };
         // SAFETY: the caller opens the outcome and awaits a suspended callee. The worker is at the object's home, and
         // `hold` has just locked the object.
-        unsafe { inside(cx, hold, found, MethodBody::<M> { target: self.target, object, args: self.args }) }
+        unsafe { if IN_LOOP { inside_here(cx, hold, found, method) } else { inside(cx, hold, found, method) } }
+    }
+
+    /// Implements [`Task::call`] and [`Task::call_in_loop`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn called<const IN_LOOP: bool>(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: a reference to an object of this type names one.
+        match unsafe { table::free_here::<M::Object>(cx, self.target.name()) } {
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; `free_here` has just found the
+            // object.
+            Some(found) => unsafe { self.free::<IN_LOOP>(cx, found) },
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; the parcel holds the call, and is
+            // taken once.
+            None => unsafe { elsewhere(&mut Parcel::new(self), cx) }.opaque(),
+        }
     }
 
     /// Calls the method at the object's home, when the object has not been found free.
@@ -220,15 +238,8 @@ impl<M: Method> Task for Call<M> {
 
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: a reference to an object of this type names one.
-        match unsafe { table::free_here::<M::Object>(cx, self.target.name()) } {
-            // SAFETY: the caller opens the outcome and awaits a suspended callee; `free_here` has just found the
-            // object.
-            Some(found) => unsafe { self.free(cx, found) },
-            // SAFETY: the caller opens the outcome and awaits a suspended callee; the parcel holds the call, and is
-            // taken once.
-            None => unsafe { elsewhere(&mut Parcel::new(self), cx) }.opaque(),
-        }
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        unsafe { self.called::<false>(cx) }
     }
 
     #[inline(always)]
@@ -238,7 +249,17 @@ impl<M: Method> Task for Call<M> {
             return unsafe { tripped(&mut Parcel::new(self), cx) }.opaque();
         }
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
-        unsafe { self.call(cx) }
+        unsafe { self.called::<false>(cx) }
+    }
+
+    #[inline(always)]
+    unsafe fn call_in_loop(self, cx: Cx) -> Outcome<M::Output> {
+        if cx.trips() {
+            // SAFETY: the parcel holds the call, and is taken once.
+            return unsafe { tripped(&mut Parcel::new(self), cx) }.opaque();
+        }
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        unsafe { self.called::<true>(cx) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
@@ -442,13 +463,29 @@ unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
     unsafe { inside(cx, hold.begin(), found, MethodBody::<M> { target, object: found.object(), args }) }
 }
 
+/// Calls the method, and releases the lock when the method has ended. Not inlined: in the pair loop of MD-Force, for
+/// instance, it would take the registers of what is called more often.
+///
+/// # Safety
+/// As [`inside_here`].
+#[inline(never)]
+unsafe fn inside<M: Method>(
+    cx: Cx,
+    hold: MethodGuard<M>,
+    found: Found<M::Object>,
+    method: MethodBody<M>,
+) -> Outcome<M::Output> {
+    // SAFETY: the caller guarantees the same.
+    unsafe { inside_here(cx, hold, found, method) }
+}
+
 /// Calls the method, and releases the lock when the method has ended.
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object, which is at
 /// `found`.
 #[inline(always)]
-unsafe fn inside<M: Method>(
+unsafe fn inside_here<M: Method>(
     cx: Cx,
     hold: MethodGuard<M>,
     found: Found<M::Object>,
@@ -461,7 +498,7 @@ unsafe fn inside<M: Method>(
     note.end();
     if called.suspended() {
         // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee.
-        return unsafe { suspends(cx, hold, called.child()) }.opaque();
+        return unsafe { suspends(hold, called.child()) }.opaque();
     }
     // SAFETY: `suspended` has just returned false.
     let value = unsafe { called.value() };
@@ -477,8 +514,9 @@ unsafe fn inside<M: Method>(
 /// As [`Task::call`]; the worker is at the object's home.
 #[cold]
 #[inline(never)]
-unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
-    hold.suspends(cx);
+unsafe fn suspends<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+    // SAFETY: a method runs on a worker; the context is used at once.
+    hold.suspends(unsafe { crate::frame::context::cx() });
     // SAFETY: the body takes its entry first, then waits, with no user code in between.
     unsafe {
         fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {

@@ -11,8 +11,8 @@ use super::super::error::Which;
 use super::super::reference::{Object, Ref};
 use super::portion::Elements;
 use super::supply::{Calls, Supply};
-use crate::call::call_guarded;
-use crate::call::outcome::Child;
+use crate::call::outcome::{Called, Child};
+use crate::call::{Task, call_guarded};
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::{Delivered, Payload, quietly};
@@ -109,7 +109,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         while calls.element != end {
             let task = self.calls.task(calls.element, self.args.next());
             // SAFETY: `cx` is the current worker's, and the caller keeps the child in `out` and waits for it.
-            let called = unsafe { call_guarded(cx, task) };
+            let called = Called::<C::Task>::new(unsafe { task.call_in_loop(cx) });
             if called.suspended() {
                 // SAFETY: `suspended` has just returned true.
                 return Some(unsafe { called.child() });
