@@ -128,7 +128,12 @@ impl<M: Method> Call<M> {
         let method = MethodBody::<M> { target: self.target, object, args: self.args };
         // SAFETY: the caller opens the outcome and awaits a suspended callee. The worker is at the object's home, and
         // `hold` has just locked the object.
-        unsafe { if IN_LOOP { inside_here(cx, hold, found, method) } else { inside(cx, hold, found, method) } }
+        unsafe {
+            match IN_LOOP {
+                true => inside_here(cx, hold, found, method, |hold, child| suspends_apart(hold, child).opaque()),
+                false => inside(cx, hold, found, method),
+            }
+        }
     }
 
     /// Implements [`Task::call`] and [`Task::call_in_loop`].
@@ -463,23 +468,25 @@ unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
     unsafe { inside(cx, hold.begin(), found, MethodBody::<M> { target, object: found.object(), args }) }
 }
 
-/// Calls the method, and releases the lock when the method has ended. Not inlined: in the pair loop of MD-Force, for
-/// instance, it would take the registers of what is called more often.
+/// Calls the method, and releases the lock when the method has ended.
 ///
 /// # Safety
 /// As [`inside_here`].
-#[inline(never)]
+#[inline]
 unsafe fn inside<M: Method>(
     cx: Cx,
     hold: MethodGuard<M>,
     found: Found<M::Object>,
     method: MethodBody<M>,
 ) -> Outcome<M::Output> {
+    // What waits for a suspended method is part of this function, so that it is too large to be inlined in large callers: the
+    // pair loop of MD-Force, for instance, needs its registers for what it calls more often.
     // SAFETY: the caller guarantees the same.
-    unsafe { inside_here(cx, hold, found, method) }
+    unsafe { inside_here(cx, hold, found, method, |hold, child| suspends(hold, child)) }
 }
 
-/// Calls the method, and releases the lock when the method has ended.
+/// Calls the method, and releases the lock when the method has ended. If it suspends, `suspends` makes a frame that waits for
+/// it.
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object, which is at
@@ -490,6 +497,7 @@ unsafe fn inside_here<M: Method>(
     hold: MethodGuard<M>,
     found: Found<M::Object>,
     method: MethodBody<M>,
+    suspends: impl FnOnce(MethodGuard<M>, Child<MethodBody<M>>) -> Outcome<M::Output>,
 ) -> Outcome<M::Output> {
     let note = Note::<M>::new();
     // SAFETY: `cx` is the current worker's, and a child is awaited by `suspends`. The lock is held until the child has ended
@@ -498,7 +506,7 @@ unsafe fn inside_here<M: Method>(
     note.end();
     if called.suspended() {
         // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee.
-        return unsafe { suspends(hold, called.child()) }.opaque();
+        return suspends(hold, unsafe { called.child() });
     }
     // SAFETY: `suspended` has just returned false.
     let value = unsafe { called.value() };
@@ -512,8 +520,7 @@ unsafe fn inside_here<M: Method>(
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 unsafe fn suspends<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
     // SAFETY: a method runs on a worker; the context is used at once.
     hold.suspends(unsafe { crate::frame::context::cx() });
@@ -526,4 +533,15 @@ unsafe fn suspends<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>)
             value
         })
     }
+}
+
+/// Does the same out of line.
+///
+/// # Safety
+/// As [`suspends`].
+#[cold]
+#[inline(never)]
+unsafe fn suspends_apart<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+    // SAFETY: the caller guarantees the same.
+    unsafe { suspends(hold, child) }
 }
