@@ -130,7 +130,7 @@ impl<M: Method> Call<M> {
         // `hold` has just locked the object.
         unsafe {
             match IN_LOOP {
-                true => inside_here(cx, hold, found, method, |hold, child| suspends_apart(hold, child).opaque()),
+                true => inside_here(cx, hold, found, method),
                 false => inside(cx, hold, found, method),
             }
         }
@@ -470,6 +470,9 @@ unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
 
 /// Calls the method, and releases the lock when the method has ended.
 ///
+/// What waits for a suspended method is part of this function, so that it is inlined in small callers only: the pair loop of
+/// MD-Force, for instance, needs its registers for what it calls more often. That takes 15% of its time, so measure any change.
+///
 /// # Safety
 /// As [`inside_here`].
 #[inline]
@@ -479,14 +482,24 @@ unsafe fn inside<M: Method>(
     found: Found<M::Object>,
     method: MethodBody<M>,
 ) -> Outcome<M::Output> {
-    // What waits for a suspended method is part of this function, so that it is too large to be inlined in large callers: the
-    // pair loop of MD-Force, for instance, needs its registers for what it calls more often.
-    // SAFETY: the caller guarantees the same.
-    unsafe { inside_here(cx, hold, found, method, |hold, child| suspends(hold, child)) }
+    let note = Note::<M>::new();
+    // SAFETY: `cx` is the current worker's, and a child is awaited below. The lock is held until the child has ended
+    // too.
+    let called = unsafe { call(cx, method) };
+    note.end();
+    match called.open() {
+        Ok(value) => {
+            // SAFETY: the caller guarantees that the object is there.
+            unsafe { hold.end_here(found) };
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
+            unsafe { Outcome::done(value) }
+        }
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        Err(child) => unsafe { suspends(cx, hold, child) },
+    }
 }
 
-/// Calls the method, and releases the lock when the method has ended. If it suspends, `suspends` makes a frame that waits for
-/// it.
+/// Does the same, inlined, in a loop of little but this call: see [`Task::call_in_loop`].
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object, which is at
@@ -497,16 +510,15 @@ unsafe fn inside_here<M: Method>(
     hold: MethodGuard<M>,
     found: Found<M::Object>,
     method: MethodBody<M>,
-    suspends: impl FnOnce(MethodGuard<M>, Child<MethodBody<M>>) -> Outcome<M::Output>,
 ) -> Outcome<M::Output> {
     let note = Note::<M>::new();
-    // SAFETY: `cx` is the current worker's, and a child is awaited by `suspends`. The lock is held until the child has ended
-    // too.
+    // SAFETY: `cx` is the current worker's, and a child is awaited by `suspends_apart`. The lock is held until the child
+    // has ended too.
     let called = unsafe { call(cx, method) };
     note.end();
     if called.suspended() {
         // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee.
-        return suspends(hold, unsafe { called.child() });
+        return unsafe { suspends_apart(cx, hold, called.child()) }.opaque();
     }
     // SAFETY: `suspended` has just returned false.
     let value = unsafe { called.value() };
@@ -521,9 +533,8 @@ unsafe fn inside_here<M: Method>(
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home.
 #[inline(always)]
-unsafe fn suspends<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
-    // SAFETY: a method runs on a worker; the context is used at once.
-    hold.suspends(unsafe { crate::frame::context::cx() });
+unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+    hold.suspends(cx);
     // SAFETY: the body takes its entry first, then waits, with no user code in between.
     unsafe {
         fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {
@@ -541,7 +552,7 @@ unsafe fn suspends<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>)
 /// As [`suspends`].
 #[cold]
 #[inline(never)]
-unsafe fn suspends_apart<M: Method>(hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+unsafe fn suspends_apart<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
     // SAFETY: the caller guarantees the same.
-    unsafe { suspends(hold, child) }
+    unsafe { suspends(cx, hold, child) }
 }
