@@ -11,6 +11,7 @@
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: messages between nodes, by size and traffic pattern; beside channels
 //! - `invocation`: calls of objects, by schema and by distance; creating, waiting, replying
+//! - `floors`: objects beside plain structs, and beside structs that are looked up by name
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `parc`: groups of activities: cost, distribution, barriers, termination; beside the paper
@@ -28,6 +29,7 @@
 
 mod apps;
 mod count;
+mod floors;
 mod instructions;
 mod invocation;
 mod istructure;
@@ -101,6 +103,7 @@ fn open(name: Name) -> &'static dyn Bench {
         Name::Scaling => &scaling::Scaling,
         Name::Transports => &transports::Transports,
         Name::Invocation => &invocation::Invocation,
+        Name::Floors => &floors::Floors,
         Name::Layouts => &layouts::Layouts,
         Name::Microkernel => &microkernel::Microkernel,
         Name::T3d => &t3d::T3d,

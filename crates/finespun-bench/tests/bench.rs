@@ -55,6 +55,7 @@ fn every_public_bench_is_listed_and_count_is_hidden() {
         "scaling",
         "transports",
         "invocation",
+        "floors",
         "layouts",
         "microkernel",
         "parc",
@@ -124,6 +125,19 @@ fn suspended_tasks_are_measured() {
     let (table, rows) = measured("bench suspended --quick --rounds 2");
     assert!(table.contains("1,000 tasks at the same time"), "{table}");
     assert!(rows.iter().all(|row| row["min"].as_f64().is_some() && row["tasks"] == 1000), "{rows:?}");
+}
+
+/// The bench itself compares the answers.
+#[test]
+fn floors_stand_beside_the_objects() {
+    let (table, rows) = measured("bench floors --quick --rounds 2");
+    assert!(table.contains("floor / plain"), "{table}");
+    let names: Vec<_> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, ["sor-two-phase", "sor-red-black", "em3d-512", "em3d-4096", "mdforce"]);
+    assert!(
+        rows.iter().all(|row| row["floor_cost"].as_f64() > Some(0.0) && row["bound"].as_f64() > Some(1.0)),
+        "{rows:?}"
+    );
 }
 
 #[test]

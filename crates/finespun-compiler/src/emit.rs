@@ -12,6 +12,7 @@
 //! | [`pinned`] | a body as an ordinary `async` state machine |
 //! | [`stack`] | the hot version: awaits are calls and one check |
 //! | [`resume`] | its cold version: entered once, at the await that blocked |
+//! | [`slots`] | where locals are between the cold version's parts |
 //! | [`checks`] | assumptions about types and names, for rustc to check |
 //! | [`exits`] | `return`, `?`, `break`, `continue` where they change their meaning |
 //!
@@ -29,6 +30,7 @@ pub(crate) mod pinned;
 mod portable;
 mod regions;
 mod resume;
+mod slots;
 mod stack;
 pub(crate) mod straight;
 mod ties;
@@ -119,15 +121,18 @@ pub(crate) fn argument(index: usize) -> Ident {
 }
 
 /// Returns the variant of the entry enum for the `index`-th of `count` entries, around `payload`: an expression or a
-/// pattern.
+/// pattern. Many entries are a tree of enums: each type parameter of a variant's enum is one that rustc has to infer.
 fn entry(index: usize, count: usize, payload: TokenStream, span: Span) -> TokenStream {
-    let outer = format_ident!("En{}", count.min(16), span = span);
-    if index < 15 || count <= 16 {
-        let variant = format_ident!("P{index}", span = span);
-        return quote::quote_spanned!(span=> ::finespun::__rt::#outer::#variant(#payload));
-    }
-    let inner = entry(index - 15, count - 15, payload, span);
-    quote::quote_spanned!(span=> ::finespun::__rt::#outer::P15(#inner))
+    const WIDTH: usize = 16;
+    let each = std::iter::successors(Some(1), |each| Some(each * WIDTH)).find(|each| each * WIDTH >= count);
+    let each = each.expect("a power is larger");
+    let (outer, variant) = (count.div_ceil(each), index / each);
+    let payload = match each {
+        1 => payload,
+        _ => entry(index % each, each.min(count - variant * each), payload, span),
+    };
+    let (outer, variant) = (format_ident!("En{outer}", span = span), format_ident!("P{variant}", span = span));
+    quote::quote_spanned!(span=> ::finespun::__rt::#outer::#variant(#payload))
 }
 
 /// Returns the items as a tuple, with the comma that a single item needs.

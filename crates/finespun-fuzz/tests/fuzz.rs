@@ -41,7 +41,8 @@ fn tasks_do_what_plain_functions_do() {
     assert!(report.accepted() * 10 >= report.generated * 6, "{}", report.text());
     // About a fifth of many bodies has the stack schema; of the first 58 of the default seed, 5 have it.
     let stack = report.schemas.iter().filter(|(schema, _)| schema.starts_with("stack")).map(|(_, count)| count);
-    assert!(stack.sum::<usize>() * 20 >= report.accepted(), "{}", report.text());
+    let share = if count < 200 { 20 } else { 10 };
+    assert!(stack.sum::<usize>() * share >= report.accepted(), "{}", report.text());
     // One panic for each of four inputs; a few bodies drop nothing.
     assert!(report.counted[finespun_fuzz::report::PANICS] as usize >= report.accepted() * 2, "{}", report.text());
 }

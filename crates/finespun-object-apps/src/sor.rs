@@ -86,7 +86,7 @@ fn rows_of_nodes(nodes: usize) -> usize {
 }
 
 /// Returns the neighbours of an interior point; `None` for a point of the boundary.
-fn neighbours(side: usize, index: usize) -> Option<[usize; 4]> {
+pub fn neighbours(side: usize, index: usize) -> Option<[usize; 4]> {
     let (row, column) = (index / side, index % side);
     let inside = |k: usize| k > 0 && k + 1 < side;
     (inside(row) && inside(column)).then(|| [index - side, index + side, index - 1, index + 1])
@@ -110,7 +110,7 @@ pub fn interior(side: usize, values: &[f64]) -> f64 {
 }
 
 /// Returns the over-relaxed value of a point from its own value and its neighbours' values.
-fn relaxed(own: f64, [up, down, left, right]: [f64; 4]) -> f64 {
+pub fn relaxed(own: f64, [up, down, left, right]: [f64; 4]) -> f64 {
     OMEGA * 0.25 * (up + down + left + right) + (1.0 - OMEGA) * own
 }
 

@@ -14,6 +14,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Lifetime, Stmt, Type};
 
 use super::exits::{Exits, rewritten};
+use super::slots::Slots;
 use super::stack::is_unit;
 use super::{Ready, bound};
 use crate::flow::event::Place;
@@ -29,6 +30,8 @@ pub(super) struct Regions<'a> {
     pub(super) entered: HashSet<Place>,
     /// Numbers of the states; empty on the first pass.
     pub(super) numbers: Vec<Place>,
+    /// The slots of those states; none on the first pass.
+    pub(super) slots: Slots,
     /// Locations for which the part that is being written leaves its scopes.
     pub(super) left_for: HashSet<Place>,
 }
@@ -82,7 +85,7 @@ impl Regions<'_> {
         let mut out = TokenStream::new();
         for var in self.stored(place) {
             let key = &self.ready.names.vars[var].key;
-            let slot = slot(key);
+            let slot = self.slots.place(&slot(key));
             out.extend(quote_spanned!(span=> #slot = ::finespun::__rt::Held::new(#key);));
         }
         quote_spanned!(span=> #out __k = #number; continue '__machine;)
@@ -130,7 +133,7 @@ impl Regions<'_> {
         };
         match place {
             Place::After(block, index) if let Some(Dest::Let(_, ty)) = self.node(block, index).out() => {
-                let slot = result(block, index);
+                let slot = self.slots.place(&result(block, index));
                 let ty = ty.iter();
                 let store = quote_spanned!(site=> #slot = ::finespun::__rt::Held::new(__v); #enter);
                 match self.early(place) {
@@ -257,7 +260,7 @@ impl Regions<'_> {
             None => quote_spanned!(site=> let mut #key;),
         };
         if self.numbers.iter().any(|&place| self.stored(place).contains(&var)) {
-            let slot = slot(key);
+            let slot = self.slots.place(&slot(key));
             out.extend(quote_spanned! {site=>
                 if false {
                     #key = unsafe { #slot.take() };
@@ -369,7 +372,7 @@ impl Regions<'_> {
                 };
             };
         }
-        let slot = pending(id);
+        let slot = self.slots.place(&pending(id));
         let enter = self.enter(Place::Point(id), span);
         if !ready.flow.closures[id] {
             return quote_spanned! {span=>

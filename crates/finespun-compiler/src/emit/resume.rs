@@ -11,13 +11,14 @@
 //! With one location only, the loop and the slots disappear. Locals that are live at every location never move to a
 //! slot. After each wait all slots are emptied, so that the frame does not store them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::Ident;
 
 use super::regions::{Regions, pending, result, slot};
+use super::slots::Slots;
 use super::stack::is_unit;
 use super::{Ready, entry, noted};
 use crate::flow::event::Place;
@@ -32,6 +33,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         permanent: BTreeSet::new(),
         entered: HashSet::new(),
         numbers: Vec::new(),
+        slots: Slots::default(),
         left_for: HashSet::new(),
     };
     // First pass: find the locations. They stay in the order in which they are found: an arm that fills a slot precedes
@@ -47,9 +49,10 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     }
     regions.permanent = permanent(ready, &places);
     regions.numbers = places.clone();
+    let machine = places.len() > 1 || regions.entered.contains(&places[0]);
+    regions.slots = Slots::new(all_slots(&regions, machine));
     // Second pass: write them.
     let arms: Vec<TokenStream> = places.iter().map(|p| region(&mut regions, *p)).collect();
-    let machine = places.len() > 1 || regions.entered.contains(&places[0]);
     let body = if machine {
         let last = arms.len() - 1;
         let arms = arms.iter().enumerate().map(|(i, arm)| match i {
@@ -129,18 +132,19 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     let ready = regions.ready;
     let stored = regions.stored(place);
     let machine = regions.numbers.len() > 1 || regions.entered.contains(&place);
-    let mut taken: Vec<Ident> = stored.iter().map(|&var| slot(&ready.names.vars[var].key)).collect();
+    let place_of = |var: usize| regions.slots.place(&slot(&ready.names.vars[var].key));
+    let mut taken: Vec<TokenStream> = stored.iter().map(|&var| place_of(var)).collect();
     let rest = match place {
         Place::Point(id) => {
             let point = &ready.body.points[id];
             let span = point.span.resolved_at(Span::mixed_site());
             let mut slot = pending(id);
             slot.set_span(span);
+            let slot = regions.slots.place(&slot);
             let pending =
                 if machine { quote_spanned!(span=> unsafe { #slot.take() }) } else { quote_spanned!(span=> #slot) };
             let value = regions.awaited(id, pending);
-            let resets = if machine { all_slots(regions) } else { Vec::new() };
-            let resets = quote_spanned!(span=> #(#resets = ::finespun::__rt::Held::empty();)*);
+            let resets = if machine { regions.slots.reset(span) } else { TokenStream::new() };
             match &point.out {
                 Dest::Tail => quote_spanned!(span=> return #value;),
                 dest => {
@@ -164,7 +168,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         Place::After(block, index) => {
             let bind = match ready.body.blocks[block].nodes[index].out() {
                 Some(Dest::Let(pat, ty)) => {
-                    let slot = result(block, index);
+                    let slot = regions.slots.place(&result(block, index));
                     let value = quote_spanned!(site=> unsafe { #slot.take() });
                     taken.push(slot);
                     match ty {
@@ -184,7 +188,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     for &var in &ready.flow.scope[&place] {
         let key = &ready.names.vars[var].key;
         if stored.contains(&var) {
-            let slot = slot(key);
+            let slot = regions.slots.place(&slot(key));
             locals.push((var, quote_spanned!(site=> let mut #key = unsafe { #slot.take() };)));
         } else if !regions.permanent.contains(&var) && ready.flow.assigned[var] && macros::uses(&rest, key) {
             locals.push((var, regions.unset(var)));
@@ -255,10 +259,11 @@ fn result_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(Ident, Option<I
     slots
 }
 
-fn all_slots(regions: &Regions<'_>) -> Vec<Ident> {
+/// Returns the slots of all locations. A machine also has slots for the pending calls.
+fn all_slots(regions: &Regions<'_>, machine: bool) -> Vec<Ident> {
     let places = &regions.numbers;
     let locals = local_slots(regions, places).into_iter().map(|(_, s)| s);
-    let pendings = regions.ready.entries().into_iter().map(pending);
+    let pendings = regions.ready.entries().into_iter().filter(|_| machine).map(pending);
     let results = result_slots(regions, places).into_iter().map(|(slot, _)| slot);
     locals.chain(pendings).chain(results).collect()
 }
@@ -273,7 +278,6 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
     permanent.sort_by_key(|&v| ready.flow.rank[v]);
     let keys: Vec<&Ident> = permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
     let locals = local_slots(regions, places);
-    let slots: Vec<&Ident> = locals.iter().map(|(_, s)| s).collect();
     let pendings: Vec<Ident> = entries.iter().map(|&p| pending(p)).collect();
     let mut arms = TokenStream::new();
     for (index, &point) in entries.iter().enumerate() {
@@ -283,35 +287,37 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
         let payload = quote_spanned!(site=> (__p, #pattern));
         let pattern = entry(index, entries.len(), payload, site);
         let stay = permanent.iter().map(|&v| name(v));
-        let held = locals.iter().map(|(v, _)| {
-            if live.contains(v) {
-                let name = name(*v);
-                quote_spanned!(site=> ::finespun::__rt::Held::new(#name))
-            } else {
-                quote_spanned!(site=> ::finespun::__rt::Held::empty())
+        let this = first_pending(regions, point);
+        let held = locals.iter().filter(|(v, _)| live.contains(v)).map(|(v, slot)| {
+            let (name, slot) = (name(*v), regions.slots.place(slot));
+            quote_spanned!(site=> #slot = ::finespun::__rt::Held::new(#name);)
+        });
+        if !machine {
+            arms.extend(quote_spanned!(site=> #pattern => { #(#held)* (#(#stay,)* #this,) }));
+            continue;
+        }
+        let slot = regions.slots.place(&pending(point));
+        let number = places.iter().position(|p| *p == Place::Point(point)).unwrap_or(0);
+        arms.extend(quote_spanned! {site=>
+            #pattern => {
+                #(#held)*
+                #slot = ::finespun::__rt::Held::new(#this);
+                (#number, #(#stay,)*)
             }
         });
-        let this = first_pending(regions, point);
-        let child = entries.iter().map(|&p| match (machine, p == point) {
-            (false, _) => this.clone(),
-            (true, true) => quote_spanned!(site=> ::finespun::__rt::Held::new(#this)),
-            (true, false) => quote_spanned!(site=> ::finespun::__rt::Held::empty()),
-        });
-        let number = places.iter().position(|p| *p == Place::Point(point)).unwrap_or(0);
-        let number = machine.then(|| quote_spanned!(site=> #number,));
-        arms.extend(quote_spanned! {site=>
-            #pattern => (#number #(#stay,)* #(#held,)* #(#child,)*),
-        });
     }
-    let state = machine.then(|| quote_spanned!(site=> mut __k,));
-    let results = result_slots(regions, places).into_iter().map(|(slot, tie)| match tie {
-        Some(tie) => quote_spanned!(site=> let mut #slot = ::finespun::__rt::Tie::slot(#tie);),
-        None => quote_spanned!(site=> let mut #slot = ::finespun::__rt::Held::empty();),
+    let ties: HashMap<Ident, Ident> =
+        result_slots(regions, places).into_iter().filter_map(|(slot, tie)| Some((slot, tie?))).collect();
+    let slots = regions.slots.declare(|slot| match ties.get(slot) {
+        Some(tie) => quote_spanned!(site=> ::finespun::__rt::Tie::slot(#tie)),
+        None => quote_spanned!(site=> ::finespun::__rt::Held::empty()),
     });
+    let number = machine.then(|| quote_spanned!(site=> mut __k,));
+    let taken = (!machine).then_some(pendings);
+    let taken = taken.iter().flatten();
     quote_spanned! {site=>
-        let (#state #(mut #keys,)* #(mut #slots,)* #(mut #pendings,)*) =
-            match unsafe { __enter.take() } { #arms };
-        #(#results)*
+        #slots
+        let (#number #(mut #keys,)* #(mut #taken,)*) = match unsafe { __enter.take() } { #arms };
     }
 }
 
@@ -320,12 +326,10 @@ fn first_pending(regions: &Regions<'_>, point: PointId) -> TokenStream {
     let site = Span::mixed_site();
     let entered = regions.entered.contains(&Place::Point(point));
     match &regions.ready.body.points[point].call {
-        Call::One(_) if entered => quote_spanned!(site=> ::core::result::Result::Err(__p)),
+        Call::One(_) if entered => quote_spanned!(site=> ::finespun::__rt::pending(__p)),
         Call::Join(all) if entered => {
             let resume = format_ident!("resume_join{}", all.len(), span = site);
-            quote_spanned! {site=>
-                ::core::result::Result::Err(unsafe { ::finespun::__rt::#resume(__p) })
-            }
+            quote_spanned!(site=> ::finespun::__rt::pending_join(unsafe { ::finespun::__rt::#resume(__p) }))
         }
         _ => quote_spanned!(site=> __p),
     }

@@ -63,16 +63,15 @@ fn accumulate(
                 if false {
                     return unsafe { ::finespun::__rt::never::<u64>() };
                 }
-                let (mut __k, mut sum, mut __h___it0, mut __p0) = match unsafe {
-                    __enter.take()
-                } {
+                let mut __h___it0 = ::finespun::__rt::Held::empty();
+                let mut __p0 = ::finespun::__rt::Held::empty();
+                let (mut __k, mut sum) = match unsafe { __enter.take() } {
                     ::finespun::__rt::En1::P0((__p, (__l3, __l1))) => {
-                        (
-                            0usize,
-                            __l1,
-                            ::finespun::__rt::Held::new(__l3),
-                            ::finespun::__rt::Held::new(::core::result::Result::Err(__p)),
-                        )
+                        __h___it0 = ::finespun::__rt::Held::new(__l3);
+                        __p0 = ::finespun::__rt::Held::new(
+                            ::finespun::__rt::pending(__p),
+                        );
+                        (0usize, __l1)
                     }
                 };
                 '__machine: loop {

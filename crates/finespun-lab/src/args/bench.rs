@@ -59,6 +59,8 @@ pub enum Name {
     Transports,
     /// calls of objects by schema and distance; creating, waiting, replying; beside the paper
     Invocation,
+    /// programs of objects beside plain structs, and beside their floor: structs that are looked up by name
+    Floors,
     /// objects on nodes by layout: called on the stack, or each call a frame; beside the paper
     Layouts,
     /// threads that gather and compute: efficiency by stack or frames, push or pull, grain and locality

@@ -81,7 +81,7 @@ impl Energy {
 
     /// Adds the energies of a pair.
     #[inline(always)]
-    fn count(&mut self, pull: &Pull, exception: bool) {
+    pub fn count(&mut self, pull: &Pull, exception: bool) {
         match exception {
             false => (self.lj, self.coulomb) = (self.lj + pull.lj, self.coulomb + pull.coulomb),
             true => (self.lj_14, self.coulomb_14) = (self.lj_14 + pull.lj, self.coulomb_14 + pull.coulomb),
@@ -100,7 +100,7 @@ impl std::ops::AddAssign for Energy {
 
 /// Adds to a force.
 #[inline(always)]
-fn add(sum: &mut Vector, force: Vector) {
+pub fn add(sum: &mut Vector, force: Vector) {
     for (sum, force) in sum.iter_mut().zip(force) {
         *sum += force;
     }
@@ -108,7 +108,7 @@ fn add(sum: &mut Vector, force: Vector) {
 
 /// Subtracts from a force.
 #[inline(always)]
-fn subtract(sum: &mut Vector, force: Vector) {
+pub fn subtract(sum: &mut Vector, force: Vector) {
     for (sum, force) in sum.iter_mut().zip(force) {
         *sum -= force;
     }

@@ -69,6 +69,21 @@ struct Entry {
     pull: Pull,
 }
 
+/// The sums of an atom's row so far.
+#[derive(Default, Serialize, Deserialize)]
+struct Sums {
+    force: Vector,
+    energy: Energy,
+}
+
+impl Sums {
+    #[inline(always)]
+    fn count(&mut self, entry: &Entry) {
+        self.energy.count(&entry.pull, entry.exception);
+        add(&mut self.force, entry.pull.force);
+    }
+}
+
 impl Entry {
     /// Returns a placeholder for a pair that is computed later.
     fn none(partner: &Other) -> Entry {
@@ -122,6 +137,7 @@ impl Atom {
         let site: Site = self.site;
         let patch: Ref<Patch> = table.patch;
         let mut in_turn: bool = patch.is_turn(table.turn).await;
+        let mut own: Sums = Sums::default();
         let mut row: Vec<Entry> = Vec::new();
         let mut later: Vec<(u32, usize)> = Vec::new();
         for k in 0..table.partners.len() {
@@ -148,7 +164,8 @@ impl Atom {
             simulation::compute(PAIR);
             let entry: Entry = Entry::new(&site, &other, &partner, &table.terms);
             if in_turn {
-                patch.count(entry).await;
+                own.count(&entry);
+                patch.react(entry.place, entry.pull.force).await;
             } else {
                 Vec::push(&mut row, entry);
             }
@@ -169,7 +186,7 @@ impl Atom {
             simulation::compute(PAIR);
             row[k - added] = Entry::new(&site, &other, &partner, &table.terms);
         }
-        patch.take(table.turn, row).await;
+        patch.take(table.turn, own, row).await;
     }
 }
 
@@ -236,10 +253,7 @@ pub struct Patch {
     asked: u32,
     /// Number of rows that have been added.
     added: u32,
-    /// The sums of the row whose turn it is, so far.
-    own: Vector,
-    own_energy: Energy,
-    /// Rows that arrived before an earlier row was added.
+    /// Rows that arrived before an earlier row was added: none of their entries had its turn.
     early: BTreeMap<u32, Vec<Entry>>,
     routes: Vec<Route>,
     /// Contributions from other nodes: the sender's number and the forces.
@@ -274,7 +288,6 @@ impl Patch {
         self.forces.fill([0.0; 3]);
         self.energy = Energy::default();
         self.added = 0;
-        (self.own, self.own_energy) = Default::default();
         self.early.clear();
         self.received.clear();
     }
@@ -299,22 +312,21 @@ impl Patch {
         turn == self.added
     }
 
-    /// Adds a pair of the atom whose turn it is.
-    fn count(&mut self, entry: Entry) {
-        self.own_energy.count(&entry.pull, entry.exception);
-        add(&mut self.own, entry.pull.force);
-        subtract(&mut self.forces[entry.place as usize], entry.pull.force);
+    /// Adds the reaction to a pair's force, of the atom whose turn it is.
+    fn react(&mut self, place: u32, force: Vector) {
+        subtract(&mut self.forces[place as usize], force);
     }
 
-    /// Adds the rest of the row of the node's `turn`th atom once all earlier rows have been added.
-    fn take(&mut self, turn: u32, rest: Vec<Entry>) {
+    /// Adds the row of the node's `turn`th atom, of which `own` has been counted and `rest` has not, once all earlier
+    /// rows have been added.
+    fn take(&mut self, turn: u32, own: Sums, rest: Vec<Entry>) {
         if turn != self.added {
             self.early.insert(turn, rest);
             return;
         }
-        self.add(rest);
+        self.add(own, rest);
         while let Some(rest) = self.early.remove(&self.added) {
-            self.add(rest);
+            self.add(Sums::default(), rest);
         }
     }
 
@@ -369,10 +381,13 @@ impl Patch {
 }
 
 impl Patch {
-    fn add(&mut self, rest: Vec<Entry>) {
-        rest.into_iter().for_each(|entry| self.count(entry));
-        add(&mut self.forces[self.added as usize], std::mem::take(&mut self.own));
-        self.energy += std::mem::take(&mut self.own_energy);
+    fn add(&mut self, mut own: Sums, rest: Vec<Entry>) {
+        for entry in rest {
+            own.count(&entry);
+            subtract(&mut self.forces[entry.place as usize], entry.pull.force);
+        }
+        add(&mut self.forces[self.added as usize], own.force);
+        self.energy += own.energy;
         self.added += 1;
     }
 }

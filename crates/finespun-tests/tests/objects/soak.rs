@@ -1,5 +1,5 @@
 //! Random calls, forwards, drops, panics and cancelled runs over eight nodes, for a configurable time:
-//! `FINESPUN_SOAK_SECONDS=600 cargo test --release -p finespun --test objects soak`.
+//! `FINESPUN_SOAK_SECONDS=600 cargo test --release -p finespun-tests --test objects soak`.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};

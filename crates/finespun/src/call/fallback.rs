@@ -11,8 +11,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::task::Poll;
 
+use super::Task;
 use super::located::Located;
-use super::outcome::Outcome;
+use super::outcome::{Child, Outcome};
 use super::words::{self, Word};
 use crate::frame::context::cx;
 use crate::frame::{BodyFrame, VTable};
@@ -115,6 +116,18 @@ unsafe fn suspend<E, F: Future>(
     Outcome::suspended(frame)
 }
 
+/// Returns a suspended call as a call that may have a value instead, whose type rustc then knows.
+#[inline(always)]
+pub fn pending<Tk: Task>(child: Child<Tk>) -> Result<Tk::Output, Child<Tk>> {
+    Err(child)
+}
+
+/// The same for the calls of a `join!`.
+#[inline(always)]
+pub fn pending_join<F: Future>(join: F) -> Result<F::Output, F> {
+    Err(join)
+}
+
 /// A place for a local between the entry and the point where the body binds it again. It has no destructor and is moved
 /// by value, so that rustc sees where it is dead.
 #[repr(transparent)]
@@ -143,6 +156,38 @@ impl<T> Held<T> {
         unsafe { self.0.assume_init() }
     }
 }
+
+/// Places that can be emptied together: the fields of a tuple.
+pub trait Empty {
+    /// Creates empty places.
+    fn empty() -> Self;
+}
+
+impl<T> Empty for Held<T> {
+    #[inline(always)]
+    fn empty() -> Held<T> {
+        Held::empty()
+    }
+}
+
+macro_rules! empty_together {
+    ($($type:ident)+) => {
+        impl<$($type: Empty),+> Empty for ($($type,)+) {
+            #[inline(always)]
+            fn empty() -> Self {
+                ($($type::empty(),)+)
+            }
+        }
+    };
+}
+empty_together!(A);
+empty_together!(A B);
+empty_together!(A B C);
+empty_together!(A B C D);
+empty_together!(A B C D E);
+empty_together!(A B C D E F);
+empty_together!(A B C D E F G);
+empty_together!(A B C D E F G H);
 
 /// A witness of a type, without a value: the stack code ties it to the type of one of its values, and the resumable
 /// body, which gets that value after a suspension, takes the type from it.

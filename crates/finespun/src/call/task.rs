@@ -168,7 +168,11 @@ unsafe fn poll_in_group<T>(cx: Cx, frame: FrameRef, poll: unsafe fn(FrameRef) ->
     // SAFETY: the body is destroyed, the frame has no result, and no other code has seen it.
     drop(unsafe { frame::Free::new(frame) });
     let result = match (ended, dropped) {
-        (Ok(value), dropped) => dropped.map(|()| value),
+        (Ok(value), Ok(())) => Ok(value),
+        (Ok(value), Err(payload)) => {
+            frame::quietly(|| drop(value));
+            Err(payload)
+        }
         (Err(payload), dropped) => {
             if let Err(second) = dropped {
                 frame::discard(second);

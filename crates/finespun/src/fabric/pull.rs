@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-use super::OwnCacheLine;
+use super::{OwnCacheLine, fetch_for_writing};
 use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
 
 #[cfg(all(test, loom))]
@@ -44,6 +44,8 @@ mod models;
 
 /// Buffers that a sender uses at first. It doubles their number whenever none is free.
 const FEW: u32 = 32;
+
+const CACHE_LINE: usize = 64;
 
 /// Empty polls before a receiver gives the last buffer back.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 64 };
@@ -238,8 +240,25 @@ impl<T: Send> Node<T> {
             // Relaxed: published by (2).
             buffer.free.store(false, Ordering::Relaxed);
         });
-        self.sent[to].borrow_mut().push_back(index);
+        let mut sent = self.sent[to].borrow_mut();
+        sent.push_back(index);
+        if sent.len() > FEW as usize {
+            self.fetch_next();
+        }
         true
+    }
+
+    /// Fetches the buffer that is sent next, if that is known. A sender whose receiver keeps up has its buffers in its cache;
+    /// one that uses more of them has not.
+    #[cold]
+    #[inline(never)]
+    fn fetch_next(&self) {
+        if let Some(&next) = self.spare.borrow().last() {
+            let buffer = ptr::from_ref(&self.place().buffers[next as usize]);
+            for line in (0..size_of::<Buffer<T>>()).step_by(CACHE_LINE) {
+                fetch_for_writing(buffer.cast::<u8>().wrapping_add(line));
+            }
+        }
     }
 
     /// Returns whether a message is available, or about to be; any thread may ask.

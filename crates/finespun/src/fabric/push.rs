@@ -24,8 +24,8 @@ use std::ptr::NonNull;
 
 use zerocopy::FromBytes;
 
-use super::OwnCacheLine;
 use super::placed::{Placed, Placement};
+use super::{OwnCacheLine, fetch_for_writing};
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// A ring entry: a place for one message. The fields are in this order, so that a short message takes one cache line.
@@ -47,18 +47,6 @@ struct Ends {
     tail: OwnCacheLine<AtomicU64>,
     /// The next ticket to read. Only the receiver writes it.
     head: OwnCacheLine<AtomicU64>,
-}
-
-/// Fetches the first cache line of the entry that is probably written next, while the sender goes on.
-#[inline(always)]
-fn fetch_for_writing<T>(entry: &Entry<T>) {
-    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
-    // SAFETY: changes no value, in memory or in a register.
-    unsafe {
-        std::arch::asm!("prefetchw [{}]", in(reg) std::ptr::from_ref(entry), options(nostack, preserves_flags));
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
-    let _ = entry;
 }
 
 /// The messages that senders write to one receiver.

@@ -444,7 +444,7 @@ impl<M: Method> Task for MethodBody<M> {
     const STRAIGHT: bool = false;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller of `inside` guarantees that the worker is at the object's home and that the object is
+        // SAFETY: the caller of `inside` or `inside_here` guarantees that the worker is at the object's home and that the object is
         // locked for the method.
         unsafe { M::run(self.target, self.object, self.args, cx) }
     }
@@ -494,7 +494,8 @@ unsafe fn inside<M: Method>(
             // SAFETY: the value is this call's own outcome, as the call protocol requires.
             unsafe { Outcome::done(value) }
         }
-        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
+        // object's home. `hold` locks the object of the child's method.
         Err(child) => unsafe { suspends(cx, hold, child) },
     }
 }
@@ -517,7 +518,8 @@ unsafe fn inside_here<M: Method>(
     let called = unsafe { call(cx, method) };
     note.end();
     if called.suspended() {
-        // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee.
+        // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee, and
+        // guarantees that the worker is at the object's home. `hold` locks the object of the child's method.
         return unsafe { suspends_apart(cx, hold, called.child()) }.opaque();
     }
     // SAFETY: `suspended` has just returned false.
@@ -531,7 +533,8 @@ unsafe fn inside_here<M: Method>(
 /// Makes a frame that waits for a method that has suspended, and then releases the lock.
 ///
 /// # Safety
-/// As [`Task::call`]; the worker is at the object's home.
+/// As [`Task::call`]; the worker is at the object's home, `child` is a call of a method of the object that `hold` locks, and
+/// the caller owns it.
 #[inline(always)]
 unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
     hold.suspends(cx);

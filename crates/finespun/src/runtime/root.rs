@@ -100,7 +100,8 @@ impl<Tk: Task> Table<Tk> {
         &VTable { name: std::any::type_name::<CallFuture<Tk>>, ..*BodyFrame::<Root<'static, Tk::Output>>::OUTSIDE };
 }
 
-/// Starts the root of `run`.
+/// Starts the root of `run`. What the call borrows must outlive the run: `spawned` demands that it borrows nothing, and `run`
+/// returns when the run has ended.
 pub(super) fn start<T>(team: &Team, call: Call<'_, T>, run: &Arc<Run>) -> Delivery<T> {
     let delivery: Delivery<T> = Arc::new(Mutex::new(None));
     let body = Root { call: Some(call.future), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };

@@ -37,7 +37,7 @@ struct Shared {
     waker: Option<Waker>,
 }
 
-pub(super) fn spawn<T>(team: &Arc<Team>, call: Call<'_, T>) -> RunFuture<T> {
+pub(super) fn spawn<T: Send + 'static>(team: &Arc<Team>, call: Call<'static, T>) -> RunFuture<T> {
     let entered = team.enter();
     let run = team.begin_run();
     let shared = Arc::new(Mutex::new(Shared::default()));
