@@ -170,3 +170,21 @@ fn bound(
     }
     (names, lets)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Span, entry};
+
+    #[test]
+    fn many_entries_are_a_tree_of_enums() {
+        let variant = |index, count| {
+            let tokens = entry(index, count, quote::quote!(x), Span::call_site()).to_string();
+            tokens.replace(' ', "").replace("::finespun::__rt::", "")
+        };
+        assert_eq!([variant(0, 1), variant(15, 16)], ["En1::P0(x)", "En16::P15(x)"]);
+        assert_eq!([variant(15, 17), variant(16, 17)], ["En2::P0(En16::P15(x))", "En2::P1(En1::P0(x))"]);
+        assert_eq!(variant(255, 256), "En16::P15(En16::P15(x))");
+        assert_eq!(variant(256, 257), "En2::P1(En1::P0(x))");
+        assert_eq!(variant(17, 257), "En2::P0(En16::P1(En16::P1(x)))");
+    }
+}

@@ -2,14 +2,14 @@
 
 use finespun_object_apps::em3d::{Field, Graph, Values};
 
-use super::slots::{Slots, name};
+use super::slots::{Name, Slots, name};
 
 /// A vertex, as large as the object. The last field stands for the object's data that this form does not use.
 #[repr(C)]
 struct Vertex {
     value: f64,
     sign: f64,
-    inputs: Box<[(u64, f64)]>,
+    inputs: Box<[(Name, f64)]>,
     _apart: usize,
 }
 

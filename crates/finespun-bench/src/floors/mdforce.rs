@@ -2,7 +2,7 @@
 
 use finespun_object_apps::mdforce::{Energy, Pairs, Site, System, Terms, Vector, add, pull, subtract};
 
-use super::slots::{Slots, name};
+use super::slots::{Name, Slots, name};
 
 struct Atom {
     site: Site,
@@ -10,7 +10,7 @@ struct Atom {
 }
 
 struct Partner {
-    name: u64,
+    name: Name,
     exception: bool,
     /// The parameters of an exception that interacts.
     terms: Option<Box<Terms>>,

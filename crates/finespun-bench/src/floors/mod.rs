@@ -2,8 +2,8 @@
 //! name.
 //!
 //! The plain programs refer to structs by index. A reference to an object is a name. Each call compares it with the word in
-//! front of the object, because the object may have been freed or may be on another node. The floor performs this comparison
-//! only: its structs are the elements of a vector, with their names in front of them. The difference between objects and
+//! front of the object, because the object may have been freed or may be on another node. The floor performs this
+//! comparison, and one with the length of the vector whose elements its structs are, with their names in front of them. The difference between objects and
 //! their floor is the cost of the library: loops over arrays, locks, and the guard check of each call.
 //!
 //! - `slots`: structs that are found by name
@@ -47,12 +47,15 @@ struct Case<'a> {
     run: Box<dyn FnMut(Way) + 'a>,
 }
 
+/// Measures a case.
+type Measure<'m> = &'m mut dyn FnMut(Case<'_>);
+
 /// A row of the table.
 struct Row {
     name: &'static str,
     /// The bound on the objects' time over the plain program's.
     bound: f64,
-    make: fn(&Runtime, quick: bool, measure: &mut dyn FnMut(Case<'_>)),
+    make: fn(&Runtime, quick: bool, Measure<'_>),
 }
 
 const ROWS: [Row; 5] = [
@@ -71,7 +74,7 @@ const ROWS: [Row; 5] = [
     Row { name: "mdforce", bound: 1.2, make: mdforce },
 ];
 
-fn sor(runtime: &Runtime, form: grid::Form, quick: bool, measure: &mut dyn FnMut(Case<'_>)) {
+fn sor(runtime: &Runtime, form: grid::Form, quick: bool, measure: Measure<'_>) {
     let side = if quick { 16 } else { 1024 };
     let mut plain = grid::Plain::new(side);
     let mut floor = sor::Grid::new(side);
@@ -91,7 +94,7 @@ fn sor(runtime: &Runtime, form: grid::Form, quick: bool, measure: &mut dyn FnMut
     runtime.run(grid::free(&objects));
 }
 
-fn em3d(runtime: &Runtime, size: usize, quick: bool, measure: &mut dyn FnMut(Case<'_>)) {
+fn em3d(runtime: &Runtime, size: usize, quick: bool, measure: Measure<'_>) {
     let steps = if quick { 1 } else { 16_384 / size };
     let problem = waves::Problem { variant: waves::Variant::Stable, size, degree: 16, locality: 0.0, seed: 42 };
     let graph = waves::Graph::draw(problem);
@@ -114,7 +117,7 @@ fn em3d(runtime: &Runtime, size: usize, quick: bool, measure: &mut dyn FnMut(Cas
     runtime.run(waves::free(&objects));
 }
 
-fn mdforce(runtime: &Runtime, quick: bool, measure: &mut dyn FnMut(Case<'_>)) {
+fn mdforce(runtime: &Runtime, quick: bool, measure: Measure<'_>) {
     let system = if quick { forces::t4().first(200) } else { forces::t4() };
     let pairs = forces::Pairs::new(&system, 0.8);
     let mut plain = forces::Plain::new(&system, &pairs);

@@ -1,9 +1,14 @@
-//! Structs that are found by name: the least that a look-up of an object can do.
+//! Structs that are found by name.
+
+use std::num::NonZeroU64;
+
+/// The name of a struct. As for a reference, an `Option` of it is one word.
+pub(super) type Name = NonZeroU64;
 
 /// A struct behind its name, as the library's slabs have it.
 #[repr(C)]
 struct Slot<T> {
-    name: u64,
+    name: Name,
     value: T,
 }
 
@@ -14,9 +19,14 @@ pub(super) struct Slots<T>(Vec<Slot<T>>);
 /// The high half of all names.
 const HIGH: u64 = 0x0001_2345 << 32;
 
+#[inline(always)]
+fn place(name: Name) -> usize {
+    name.get() as u32 as usize
+}
+
 /// Returns the name of the struct at a place.
-pub(super) fn name(place: usize) -> u64 {
-    HIGH | place as u64
+pub(super) fn name(place: usize) -> Name {
+    Name::new(HIGH | place as u64).expect("the high half is not 0")
 }
 
 impl<T> FromIterator<T> for Slots<T> {
@@ -28,16 +38,16 @@ impl<T> FromIterator<T> for Slots<T> {
 impl<T> Slots<T> {
     /// Returns the struct with this name: one comparison with the length, one with the name.
     #[inline(always)]
-    pub(super) fn look(&self, name: u64) -> &T {
-        match self.0.get(name as u32 as usize) {
+    pub(super) fn look(&self, name: Name) -> &T {
+        match self.0.get(place(name)) {
             Some(slot) if slot.name == name => &slot.value,
             _ => missing(name),
         }
     }
 
     #[inline(always)]
-    pub(super) fn look_mut(&mut self, name: u64) -> &mut T {
-        match self.0.get_mut(name as u32 as usize) {
+    pub(super) fn look_mut(&mut self, name: Name) -> &mut T {
+        match self.0.get_mut(place(name)) {
             Some(slot) if slot.name == name => &mut slot.value,
             _ => missing(name),
         }
@@ -54,6 +64,6 @@ impl<T> Slots<T> {
 
 #[cold]
 #[inline(never)]
-fn missing(name: u64) -> ! {
+fn missing(name: Name) -> ! {
     panic!("nothing is named {name:#x}")
 }

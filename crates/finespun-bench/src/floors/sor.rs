@@ -2,12 +2,14 @@
 
 use finespun_object_apps::sor::{Form, interior, neighbours, relaxed, start};
 
-use super::slots::{Slots, name};
+use super::slots::{Name, Slots, name};
 
+/// A point, as large as the object.
+#[repr(C)]
 struct Point {
     value: f64,
     next: f64,
-    neighbours: Option<[u64; 4]>,
+    neighbours: Option<[Name; 4]>,
     even: bool,
 }
 

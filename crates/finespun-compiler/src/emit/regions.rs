@@ -73,16 +73,17 @@ impl Regions<'_> {
         &self.ready.body.blocks[block].nodes[index]
     }
 
-    /// Stores the locals that are live at a location and jumps there. The caller must have left all scopes before: if a
-    /// destructor panicked on the way, a value in a slot would be leaked.
-    fn enter(&mut self, place: Place, span: Span) -> TokenStream {
+    /// Stores the locals that are live at a location, after `first`, and jumps there. The caller must have left all scopes
+    /// before: if a destructor panicked on the way, a value in a slot would be leaked.
+    fn enter(&mut self, place: Place, first: TokenStream, span: Span) -> TokenStream {
         if !self.ready.flow.live.contains_key(&place) {
             // This location is unreachable.
             return TokenStream::new();
         }
         self.entered.insert(place);
         let number = self.numbers.iter().position(|p| *p == place).unwrap_or(0);
-        let mut out = TokenStream::new();
+        let mut out = self.slots.begin(span);
+        out.extend(first);
         for var in self.stored(place) {
             let key = &self.ready.names.vars[var].key;
             let slot = self.slots.place(&slot(key));
@@ -124,7 +125,6 @@ impl Regions<'_> {
         }
         let site = Span::mixed_site();
         let label = label(place, site);
-        let enter = self.enter(place, site);
         let scope = quote_spanned! {site=>
             #label: {
                 let __never: ::finespun::__rt::DivergesAsInStd = { #code };
@@ -133,15 +133,19 @@ impl Regions<'_> {
         };
         match place {
             Place::After(block, index) if let Some(Dest::Let(_, ty)) = self.node(block, index).out() => {
+                let ty: Vec<_> = ty.iter().cloned().collect();
                 let slot = self.slots.place(&result(block, index));
-                let ty = ty.iter();
-                let store = quote_spanned!(site=> #slot = ::finespun::__rt::Held::new(__v); #enter);
+                let first = quote_spanned!(site=> #slot = ::finespun::__rt::Held::new(__v););
+                let store = self.enter(place, first, site);
                 match self.early(place) {
                     Some(name) => quote_spanned!(site=> let #name #(: #ty)*; #scope let __v = #name; #store),
                     None => quote_spanned!(site=> let __v #(: #ty)* = #scope; #store),
                 }
             }
-            _ => quote_spanned!(site=> #scope #enter),
+            _ => {
+                let enter = self.enter(place, TokenStream::new(), site);
+                quote_spanned!(site=> #scope #enter)
+            }
         }
     }
 
@@ -198,7 +202,7 @@ impl Regions<'_> {
                     return out;
                 }
                 Node::Loop { .. } => {
-                    out.extend(self.enter(Place::Head(block, index), site));
+                    out.extend(self.enter(Place::Head(block, index), TokenStream::new(), site));
                     return out;
                 }
                 Node::Scope { body, .. } => {
@@ -373,13 +377,10 @@ impl Regions<'_> {
             };
         }
         let slot = self.slots.place(&pending(id));
-        let enter = self.enter(Place::Point(id), span);
         if !ready.flow.closures[id] {
-            return quote_spanned! {span=>
-                #lets
-                #slot = ::finespun::__rt::Held::new(#now);
-                #enter
-            };
+            let first = quote_spanned!(span=> #slot = ::finespun::__rt::Held::new(__now););
+            let enter = self.enter(Place::Point(id), first, span);
+            return quote_spanned!(span=> #lets let __now = #now; #enter);
         }
         // The call's type differs from the type of the hot version's call, so it cannot share the slot: wait here.
         let now = match &point.call {
@@ -396,10 +397,11 @@ impl Regions<'_> {
                 }
             }
         };
+        let first = quote_spanned!(span=> #slot = ::finespun::__rt::Held::new(::core::result::Result::Ok(__v)););
+        let enter = self.enter(Place::Point(id), first, span);
         quote_spanned! {span=>
             #lets
             let __v = #now;
-            #slot = ::finespun::__rt::Held::new(::core::result::Result::Ok(__v));
             #enter
         }
     }

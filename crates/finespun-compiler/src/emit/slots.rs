@@ -57,6 +57,12 @@ impl Slots {
         quote_spanned!(site=> let mut __slots = #(#level)*;)
     }
 
+    /// Begins to fill slots. Storing in a field is a use of the one variable for rustc, so that what all slots borrow would
+    /// be borrowed from the wait before until here, but for this statement.
+    pub(super) fn begin(&self, span: Span) -> TokenStream {
+        if self.paths.is_empty() { TokenStream::new() } else { self.reset(span) }
+    }
+
     /// Empties all slots.
     pub(super) fn reset(&self, span: Span) -> TokenStream {
         if self.paths.is_empty() {

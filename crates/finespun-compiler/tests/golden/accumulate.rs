@@ -109,12 +109,11 @@ fn accumulate(
                                         }
                                     };
                                     let __t0 = ::finespun::__rt::send(f(i));
-                                    __p0 = ::finespun::__rt::Held::new(
-                                        unsafe {
-                                            ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
-                                        }
-                                            .open(),
-                                    );
+                                    let __now = unsafe {
+                                        ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
+                                    }
+                                        .open();
+                                    __p0 = ::finespun::__rt::Held::new(__now);
                                     __h___it0 = ::finespun::__rt::Held::new(__it0);
                                     __k = 0usize;
                                     continue '__machine;

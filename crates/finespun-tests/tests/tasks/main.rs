@@ -11,6 +11,7 @@ mod iterators;
 mod large;
 mod leaving;
 mod locks;
+mod long;
 mod memory;
 mod methods;
 mod panics;
