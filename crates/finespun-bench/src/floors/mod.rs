@@ -2,9 +2,9 @@
 //! name.
 //!
 //! The plain programs refer to structs by index. A reference to an object is a name. Each call compares it with the word in
-//! front of the object, because the object may have been freed or may be on another node. The floor performs this
-//! comparison, and one with the length of the vector whose elements its structs are, with their names in front of them. The difference between objects and
-//! their floor is the cost of the library: loops over arrays, locks, and the guard check of each call.
+//! front of the object, because the object may have been freed or may be on another node. In the floor, structs are the
+//! elements of a vector, each with its name in front of it: a look-up compares with the vector's length and with the name. The
+//! difference between objects and their floor is the cost of the library: loops over arrays, locks, and guard checks.
 //!
 //! - `slots`: structs that are found by name
 //! - `sor`, `em3d`, `mdforce`: the three programs with them

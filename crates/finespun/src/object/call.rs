@@ -444,8 +444,8 @@ impl<M: Method> Task for MethodBody<M> {
     const STRAIGHT: bool = false;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller of `inside` or `inside_here` guarantees that the worker is at the object's home and that the object is
-        // locked for the method.
+        // SAFETY: the caller of `inside` or `inside_here` guarantees that the worker is at the object's home and that the
+        // object is locked for the method.
         unsafe { M::run(self.target, self.object, self.args, cx) }
     }
 }
