@@ -1,4 +1,4 @@
-//! Passes the name of the cargo profile to the program: limits and figures hold for the profile `measure` only.
+//! Passes the name of the cargo profile to the program: limits and figures hold for some profiles only.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

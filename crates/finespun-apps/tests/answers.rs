@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use finespun_apps::protein::{self, Folding, Lattice, Problem, Sequence};
+use finespun_apps::raytrace::{self, Rays, Scene, Search, Size};
 use finespun_apps::uts::{self, Counts, Tree};
 use finespun_apps::{Progress, fib, matmul, nqueens};
 
@@ -191,4 +192,19 @@ fn larger_fib_and_queens_match_the_known_values() {
     assert_eq!(nqueens::plain(14), 365_596);
     assert_eq!(nqueens::plain(15), 2_279_184);
     assert_eq!(nqueens::board::plain(13), 73_712);
+}
+
+fn java_grande(rays: Rays, side: u32, search: Search) -> u64 {
+    let size = Size::new(side, side).expect("a size");
+    raytrace::plain(&Scene::java_grande(rays).searched(search), size, &Progress::new()).0.checksum()
+}
+
+/// The larger published checksum, and the checksum without the shared ray.
+#[test]
+#[ignore = "takes seconds, and minutes without optimization"]
+fn java_grande_500_matches_the_published_checksum() {
+    for search in [Search::Exhaustive, Search::Hierarchy] {
+        assert_eq!(java_grande(Rays::Shared, 500, search), 29_827_635);
+        assert_eq!(java_grande(Rays::Clean, 500, search), 31_033_217);
+    }
 }

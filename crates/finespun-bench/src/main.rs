@@ -11,7 +11,7 @@
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: messages between nodes, by size and traffic pattern; beside channels
 //! - `invocation`: calls of objects, by schema and by distance; creating, waiting, replying
-//! - `floors`: objects beside plain structs, and beside structs that are looked up by name
+//! - `floors`: objects and closures beside plain programs, and beside the same by hand
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `parc`: groups of activities: cost, distribution, barriers, termination; beside the paper
@@ -85,6 +85,11 @@ trait Bench: Sync {
         Vec::new()
     }
 
+    /// Returns the profiles for which its limits hold.
+    fn profiles(&self) -> &'static [&'static str] {
+        &[PROFILE]
+    }
+
     /// Measures, and passes the results to `report`.
     ///
     /// # Errors
@@ -144,9 +149,10 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     }
     check_rows(&if extra.simulation.simulates() { simulated } else { bench.rows() }, &options)?;
     bench.check(&extra)?;
-    if extra.check && COMPILED_WITH != PROFILE {
+    if extra.check && !bench.profiles().contains(&COMPILED_WITH) {
         return Err(Failure::Usage(format!(
-            "--check: the limits hold for the profile `{PROFILE}`, and this program was compiled with `{COMPILED_WITH}`: use `finespun bench`, or cargo's --profile {PROFILE}"
+            "--check: the limits hold for the profile `{}`, and this program was compiled with `{COMPILED_WITH}`: use `finespun bench`, or cargo's --profile {PROFILE}",
+            bench.profiles().join("` or `")
         )));
     }
     interrupt::install();

@@ -3,6 +3,7 @@
 //! Disturbances of a machine change slowly compared with one run. Variants that are timed in turn meet the same
 //! disturbances; variants that are timed one after the other do not, and their ratio is worth little.
 
+use finespun_lab::machine::Read;
 use finespun_lab::sample::Sample;
 
 /// Times `variants` in turn, `rounds` times each, the order reversed every other round.
@@ -43,9 +44,16 @@ pub fn take_turns<V, F, E>(
     Ok(found)
 }
 
+/// Returns the bytes of resident memory of this process.
+pub fn resident(read: Read<'_>) -> Option<u64> {
+    let status = read("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Sample, alternate};
+    use super::{Sample, alternate, resident};
 
     #[test]
     fn variants_take_turns() {
@@ -56,5 +64,11 @@ mod tests {
         });
         assert_eq!(order, [1.0, 2.0, 1.0, 2.0, 2.0, 1.0]);
         assert_eq!(samples.expect("no error").iter().map(Sample::least).collect::<Vec<_>>(), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn resident_memory_is_read_from_the_status_file() {
+        assert_eq!(resident(&|_| Some("Name:\tx\nVmRSS:\t    12 kB\n".to_owned())), Some(12 * 1024));
+        assert_eq!(resident(&|_| None), None);
     }
 }

@@ -11,10 +11,11 @@ use finespun::prelude::*;
 use serde_json::json;
 
 use super::count::undisturbed;
+use super::measure::resident;
 use super::{Bench, Extra, Report, Sample};
 use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
-use finespun_lab::machine::{self, Read};
+use finespun_lab::machine;
 use finespun_lab::show;
 
 const TASKS: u64 = 1_000_000;
@@ -145,13 +146,6 @@ fn floor<T>(tasks: u64, make: impl Fn() -> T) -> (f64, f64) {
     (alone, each(start))
 }
 
-/// Returns the bytes of resident memory of this process.
-fn resident(read: Read<'_>) -> Option<u64> {
-    let status = read("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
-}
-
 type Shared<'a> = Mutex<&'a mut Round>;
 
 fn lock<'a, 'b>(shared: &'a Shared<'b>) -> MutexGuard<'a, &'b mut Round> {
@@ -190,17 +184,11 @@ async fn go(shared: &Shared<'_>, tasks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{resident, round};
+    use super::round;
 
     #[test]
     fn a_round_with_few_tasks_gives_plausible_costs() {
         let cost = round(100).expect("a runtime");
         assert!(cost.suspend > 0.0 && cost.resume > 0.0 && cost.frames >= 1.0 && cost.bytes >= 24.0);
-    }
-
-    #[test]
-    fn resident_memory_is_read_from_the_status_file() {
-        assert_eq!(resident(&|_| Some("Name:\tx\nVmRSS:\t    12 kB\n".to_owned())), Some(12 * 1024));
-        assert_eq!(resident(&|_| None), None);
     }
 }

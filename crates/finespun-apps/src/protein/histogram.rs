@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) const MAX_CONTACTS: usize = 96;
 
 /// Foldings by number of H-H contacts, for each of `K` sequences.
-pub(super) type Tally<const K: usize> = [[u64; MAX_CONTACTS]; K];
+pub type Tally<const K: usize> = [[u64; MAX_CONTACTS]; K];
 
 /// Number of copies of the counters, so that workers seldom write to the same cache line.
 const SHARDS: usize = 16;

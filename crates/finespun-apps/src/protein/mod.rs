@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 use finespun::prelude::*;
 use finespun::simulation;
 
+pub use histogram::Tally;
 pub use lattice::{Lattice, LatticeError, MAX_SITES};
 pub use search::{Search, State};
 pub use sequence::{Sequence, SequenceError};

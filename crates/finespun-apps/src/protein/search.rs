@@ -40,7 +40,7 @@ pub struct State<const K: usize> {
 
 impl<const K: usize> State<K> {
     /// Returns the number of free sites.
-    pub(super) fn sites_left(&self) -> u32 {
+    pub fn sites_left(&self) -> u32 {
         self.left
     }
 }
@@ -59,7 +59,8 @@ impl<const K: usize> Search<K> {
         }
     }
 
-    pub(super) fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
+    /// Returns the search for the foldings of `problem`'s box, and their energies for at most `K` of its sequences.
+    pub fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
         let mut search = Search { starts: problem.starts.clone(), ..Search::of(problem.lattice) };
         for (k, sequence) in sequences.iter().enumerate() {
             search.bonds[k] = sequence.bonds();
@@ -71,19 +72,19 @@ impl<const K: usize> Search<K> {
     }
 
     /// Returns the number of starting paths.
-    pub(super) fn starts(&self) -> usize {
+    pub fn starts(&self) -> usize {
         self.starts.len()
     }
 
     /// Returns the state after the starting path number `index`.
-    pub(super) fn start(&self, index: usize) -> State<K> {
+    pub fn start(&self, index: usize) -> State<K> {
         let empty = State { free: self.grid.full, head: 0, left: self.sites, hydrophobic: [0; K] };
         self.starts[index].sites.iter().fold(empty, |state, &site| self.extend(state, u32::from(site)))
     }
 
     /// Returns the state after one more step, to the free site `site`.
     #[inline(always)]
-    pub(super) fn extend(&self, state: State<K>, site: u32) -> State<K> {
+    pub fn extend(&self, state: State<K>, site: u32) -> State<K> {
         let bit = 1 << site;
         let place = &self.hydrophobic[((self.sites - state.left) as usize) % MAX_SITES];
         let mut hydrophobic = state.hydrophobic;
@@ -102,7 +103,7 @@ impl<const K: usize> Search<K> {
     /// Makes all forced steps. Returns the new state and the possible next sites: several, or none if the path is
     /// complete or cannot be completed.
     #[inline(always)]
-    pub(super) fn advance(&self, mut state: State<K>) -> (State<K>, u64) {
+    pub fn advance(&self, mut state: State<K>) -> (State<K>, u64) {
         loop {
             let next = self.next(&state);
             if next & next.wrapping_sub(1) != 0 || next == 0 {
@@ -120,7 +121,7 @@ impl<const K: usize> Search<K> {
 
     /// Processes a path without a next site: returns 1 and records its energies if it is complete, else 0.
     #[inline]
-    pub(super) fn finish(&self, state: &State<K>) -> u64 {
+    pub fn finish(&self, state: &State<K>) -> u64 {
         if state.left != 0 {
             return 0;
         }
@@ -130,33 +131,39 @@ impl<const K: usize> Search<K> {
         1
     }
 
+    /// Processes a path without a next site as [`finish`](Search::finish) does, into `tally`.
+    #[inline(always)]
+    pub fn finish_plain(&self, state: &State<K>, tally: &mut Tally<K>) -> u64 {
+        if state.left != 0 {
+            return 0;
+        }
+        for (k, tally) in tally.iter_mut().enumerate() {
+            tally[self.contacts(state, k) as usize] += 1;
+        }
+        1
+    }
+
     /// Returns the number of ways to complete the path, sequentially; their energies go to `tally`.
     pub(super) fn explore_plain(&self, state: State<K>, tally: &mut Tally<K>) -> u64 {
         let (state, next) = self.advance(state);
         if next == 0 {
-            if state.left != 0 {
-                return 0;
-            }
-            for (k, tally) in tally.iter_mut().enumerate() {
-                tally[self.contacts(&state, k) as usize] += 1;
-            }
-            return 1;
+            return self.finish_plain(&state, tally);
         }
         Bits(next).map(|site| self.explore_plain(self.extend(state, site), tally)).sum()
     }
 
     /// Returns an empty tally.
-    pub(super) fn tally(&self) -> Tally<K> {
+    pub fn tally(&self) -> Tally<K> {
         [[0; MAX_CONTACTS]; K]
     }
 
     /// Adds a tally to the results.
-    pub(super) fn merge(&self, tally: &Tally<K>) {
+    pub fn merge(&self, tally: &Tally<K>) {
         self.histogram.merge(tally);
     }
 
     /// Returns the result of a pass that found `paths` paths, with the histograms of its first `sequences` sequences.
-    pub(super) fn folding(&self, paths: u64, sequences: usize) -> Folding {
+    pub fn folding(&self, paths: u64, sequences: usize) -> Folding {
         let by_energy = |tally: [u64; MAX_CONTACTS]| {
             let energies = (0..).map(|contacts: i32| -contacts);
             energies.zip(tally).filter(|&(_, count)| count > 0).collect()

@@ -1,16 +1,21 @@
-//! Programs of objects beside plain structs, and beside their *floor*: the plain program in which each struct is looked up by
+//! Programs of objects and closures beside plain ones, and beside their *floor*: the plain program in which each struct is looked up by
 //! name.
 //!
 //! The plain programs refer to structs by index. A reference to an object is a name. Each call compares it with the word in
 //! front of the object, because the object may have been freed or may be on another node. In the floor, structs are the
 //! elements of a vector, each with its name in front of it: a look-up compares with the vector's length and with the name. The
 //! difference between objects and their floor is the cost of the library: loops over arrays, locks, and guard checks.
+//! The floor of closures are closures by hand, in vectors of one thread.
 //!
 //! - `slots`: structs that are found by name
 //! - `sor`, `em3d`, `mdforce`: the three programs with them
+//! - `protein`: the search by closures
+//! - `memory`: what many small objects take
 
 mod em3d;
 mod mdforce;
+mod memory;
+mod protein;
 mod slots;
 mod sor;
 
@@ -22,6 +27,7 @@ use serde_json::json;
 
 use super::measure::alternate;
 use super::{Bench, Extra, Report, Sample, figures, wanted};
+use finespun_apps::{Progress, protein as folding};
 use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
 use finespun_object_apps::{em3d as waves, mdforce as forces, sor as grid};
@@ -29,15 +35,18 @@ use finespun_object_apps::{em3d as waves, mdforce as forces, sor as grid};
 /// Rounds for each one that the options ask for: a run takes milliseconds.
 const ROUNDS: usize = 8;
 
+/// The row of the second table.
+const MEMORY: &str = "memory";
+
 /// What runs in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Plain,
     Floor,
-    Objects,
+    Ours,
 }
 
-const WAYS: [Way; 3] = [Way::Plain, Way::Floor, Way::Objects];
+const WAYS: [Way; 3] = [Way::Plain, Way::Floor, Way::Ours];
 
 /// A program, made once in all three ways.
 struct Case<'a> {
@@ -53,12 +62,12 @@ type Measure<'m> = &'m mut dyn FnMut(Case<'_>);
 /// A row of the table.
 struct Row {
     name: &'static str,
-    /// The bound on the objects' time over the plain program's.
+    /// The bound on our time over the plain program's.
     bound: f64,
     make: fn(&Runtime, quick: bool, Measure<'_>),
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 7] = [
     Row {
         name: "sor-two-phase",
         bound: 1.3,
@@ -72,6 +81,8 @@ const ROWS: [Row; 5] = [
     Row { name: "em3d-512", bound: 1.5, make: |runtime, quick, measure| em3d(runtime, 512, quick, measure) },
     Row { name: "em3d-4096", bound: 1.5, make: |runtime, quick, measure| em3d(runtime, 4096, quick, measure) },
     Row { name: "mdforce", bound: 1.2, make: mdforce },
+    Row { name: "protein-paths", bound: 1.25, make: protein::<0> },
+    Row { name: "protein", bound: 1.25, make: protein::<1> },
 ];
 
 fn sor(runtime: &Runtime, form: grid::Form, quick: bool, measure: Measure<'_>) {
@@ -82,7 +93,7 @@ fn sor(runtime: &Runtime, form: grid::Form, quick: bool, measure: Measure<'_>) {
     let run = |way| match way {
         Way::Plain => plain.sweep(form, 1),
         Way::Floor => floor.sweep(form),
-        Way::Objects => runtime.run(grid::sweep(&objects, form, 1)),
+        Way::Ours => runtime.run(grid::sweep(&objects, form, 1)),
     };
     measure(Case { unit: "point", units: ((side - 2) * (side - 2)) as u64, run: Box::new(run) });
     let known = plain.sum().to_bits();
@@ -104,7 +115,7 @@ fn em3d(runtime: &Runtime, size: usize, quick: bool, measure: Measure<'_>) {
     let run = |way| match way {
         Way::Plain => plain.step(steps as u32),
         Way::Floor => (0..steps).for_each(|_| floor.step()),
-        Way::Objects => runtime.run(waves::step(&objects, waves::Form::Pull, steps as u32)),
+        Way::Ours => runtime.run(waves::step(&objects, waves::Form::Pull, steps as u32)),
     };
     let (edges, _) = graph.edges(1);
     measure(Case { unit: "edge", units: edges * steps as u64, run: Box::new(run) });
@@ -129,7 +140,7 @@ fn mdforce(runtime: &Runtime, quick: bool, measure: Measure<'_>) {
         energies[way as usize] = Some(match way {
             Way::Plain => plain.evaluate(1),
             Way::Floor => floor.evaluate(),
-            Way::Objects => runtime.run(forces::evaluate(&objects, 1)),
+            Way::Ours => runtime.run(forces::evaluate(&objects, 1)),
         });
     };
     measure(Case { unit: "pair", units: pairs.regular() + pairs.exceptions(), run: Box::new(run) });
@@ -143,28 +154,49 @@ fn mdforce(runtime: &Runtime, quick: bool, measure: Measure<'_>) {
     runtime.run(forces::free(&objects));
 }
 
+/// Foldings of a chain, and without one its paths alone.
+fn protein<const K: usize>(runtime: &Runtime, quick: bool, measure: Measure<'_>) {
+    let (lattice, chain) = if quick { ("3x3", "HPHPPHHPH") } else { ("3x3x3", "HPHPPHHPHPPHPHHPPHPHHPHPPHP") };
+    let lattice = folding::Lattice::parse(lattice).expect("a lattice");
+    let chains = [folding::Sequence::parse(chain).expect("a sequence")];
+    let problem = folding::Problem::new(lattice, &chains[..K]).expect("a monomer for each site");
+    let mut found = [const { None }; 3];
+    let run = |way| {
+        let progress = Progress::new();
+        found[way as usize] = Some(match way {
+            Way::Plain => folding::plain(&problem, &progress),
+            Way::Floor => protein::fold::<K>(&problem, &progress),
+            Way::Ours => runtime.run(folding::threads::fold(&problem, &progress)),
+        });
+    };
+    let paths = folding::plain(&problem, &Progress::new()).paths;
+    measure(Case { unit: "path", units: paths, run: Box::new(run) });
+    assert!(found.iter().all(|one| *one == found[0]), "three ways, one answer: {found:?}");
+}
+
 /// The `floors` bench.
 #[derive(Debug)]
 pub struct Floors;
 
 impl Bench for Floors {
     fn rows(&self) -> Vec<String> {
-        ROWS.iter().map(|row| row.name.to_owned()).collect()
+        ROWS.iter().map(|row| row.name).chain([MEMORY]).map(str::to_owned).collect()
     }
 
     fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
         let rounds = if options.quick { options.rounds } else { options.rounds * ROUNDS };
         let runtime = Runtime::builder().workers(1).build()?;
         let rows: Vec<_> = ROWS.iter().filter(|row| wanted(options, row.name)).collect();
-        report.expect(rows.len());
+        let memory = wanted(options, MEMORY);
+        report.expect(rows.len() + usize::from(memory));
         let head = [
-            "ns of a point, edge or pair",
+            "ns of a point, edge, pair or path",
             "plain",
             "floor",
-            "objects",
+            "ours",
             "floor / plain",
             "(median)",
-            "objects / plain",
+            "ours / plain",
             "(median)",
             "bound",
         ];
@@ -176,15 +208,18 @@ impl Bench for Floors {
             (row.make)(&runtime, options.quick, &mut |case| {
                 let found = Found::of(row, case, rounds);
                 report.row(found.json());
-                missed.extend((found.cost(Way::Objects) > row.bound).then(|| found.complaint()));
+                missed.extend((found.cost(Way::Ours) > row.bound).then(|| found.complaint()));
                 written = report.line(&table, &found.cells());
             });
             written?;
         }
         report.say(&format!(
             "\nOne worker, one node. Least times of {rounds} runs in turn and their ratios; in brackets the medians of the ratios of\n\
-             each round. Floor: the plain program, with each struct behind a name that is compared.\n",
+             each round. Floor: the plain program, with each struct behind a name that is compared; for protein, closures by hand.\n",
         ))?;
+        if memory {
+            memory::part(report, options.quick, &mut missed)?;
+        }
         if !options.quick && !missed.is_empty() {
             report.complaint = Some(missed.join("; "));
         }
@@ -228,20 +263,20 @@ impl Found {
     fn cells(&self) -> Vec<String> {
         let number = |number: f64| format!("{number:.2}");
         let times = WAYS.map(|way| number(self.of_way(way).least()));
-        let ratios = [Way::Floor, Way::Objects].map(|way| [self.cost(way), self.median(way)].map(number));
+        let ratios = [Way::Floor, Way::Ours].map(|way| [self.cost(way), self.median(way)].map(number));
         let bound = [number(self.row.bound)];
         [self.row.name.to_owned()].into_iter().chain(times).chain(ratios.into_iter().flatten()).chain(bound).collect()
     }
 
     fn complaint(&self) -> String {
-        format!("{} costs {:.2} of the plain program, not {}", self.row.name, self.cost(Way::Objects), self.row.bound)
+        format!("{} costs {:.2} of the plain program, not {}", self.row.name, self.cost(Way::Ours), self.row.bound)
     }
 
     fn json(&self) -> serde_json::Value {
         json!({
             "name": self.row.name, "unit": self.unit, "plain": figures(self.of_way(Way::Plain)),
-            "floor": figures(self.of_way(Way::Floor)), "objects": figures(self.of_way(Way::Objects)),
-            "floor_cost": self.cost(Way::Floor), "objects_cost": self.cost(Way::Objects), "bound": self.row.bound,
+            "floor": figures(self.of_way(Way::Floor)), "ours": figures(self.of_way(Way::Ours)),
+            "floor_cost": self.cost(Way::Floor), "ours_cost": self.cost(Way::Ours), "bound": self.row.bound,
         })
     }
 }

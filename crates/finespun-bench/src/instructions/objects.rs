@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 
+use finespun::internals::adaptive::net;
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +28,29 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("get-object", LOOP, turns, |n| on_one_worker(get_often(0, turns(n)))),
     Program::new("add-object", LOOP, turns, |n| on_one_worker(add_often(turns(n)))),
     Program::new("add-object-held", LOOP, turns, |n| on_one_worker(add_held_often(turns(n)))),
+    Program::new("messages-away", LOOP, turns, |n| bounced(turns(n))),
     Program::new("get-object-away", LOOP, turns, |n| {
         let two = finespun::Runtime::builder().workers(1).nodes(2).build().expect("one worker starts");
         two.run(get_often(1, turns(n)))
     }),
 ];
+
+/// Sends about as many words as a call of `get` and its answer have, there and back, by the transport alone. Between nodes of one
+/// worker, as in `get-object-away`, messages only wait in a queue.
+fn bounced(times: u64) -> u64 {
+    /// Of a message: its code, the group, the continuation, the reference, the argument and the place of the call.
+    const WORDS: usize = 6;
+    let ends = net::<[u64; WORDS]>(2, 32);
+    let mut value: u64 = 0;
+    for _ in 0..times {
+        for (from, to) in [(0, 1), (1, 0)] {
+            let sent = ends[from].send(to, [value; WORDS]);
+            assert!(sent.is_ok(), "there is room");
+            value = ends[to].receive().expect("it has just been sent").1[0] + 1;
+        }
+    }
+    value
+}
 
 #[derive(Serialize, Deserialize)]
 struct Counter {

@@ -56,7 +56,7 @@ pub(super) fn part(clock: &Clock, options: &BenchOptions, report: &mut Report) -
         }
     }
     report.say(&notes(clock, &cells, options))?;
-    let demands = demands(&cells, &SETTINGS);
+    let demands = demands(&cells, &SETTINGS, clock.price() as f64 / 2.0);
     report.say(&super::demands::text(&demands))?;
     if lost(&cells) > BUSY {
         report.say("Others were using the cores: on a quiet machine the ratios may be others.\n")?;
@@ -137,15 +137,16 @@ fn notes(clock: &Clock, cells: &[Cell], options: &BenchOptions) -> String {
     let load = Load::usual(TRANSPORTS[0].1, PATTERNS[1].1, SETTINGS[0]);
     let lost = lost(cells);
     format!(
-        "Least (and median) of the half of {} rounds that was disturbed least: there, threads were off their cores for up to\n\
-         {:.1} % of the time. {} messages are counted, fewer if not all nodes send; each sender's first {} are not. A turn of a\n\
-         node: send one, receive up to {TAKES}, compute {} us on average. Source: until the message is sent, stalled time\n\
-         included, harmonic mean over the senders; stalled: of that, waiting for room, plain mean. Latency: from the first attempt\n\
-         until received, the queue included; median. A hot spot of k is k times as likely as each other node; nobody sends to\n\
-         itself. What falls behind does so for as long as a run takes: pull is given no more messages than its senders have\n\
+        "Least (and median) of the third of {} rounds that was disturbed least: there, threads were off their cores for up to\n\
+         {:.1} % of the time, and a cache line took {:.0} ns (median) for a round trip. {} messages are counted, fewer if not all\n\
+         nodes send; each sender's first {} are not. A turn of a node: send one, receive up to {TAKES}, compute {} us on average.\n\
+         Source: until the message is sent, stalled time included, harmonic mean over the senders; stalled: of that, waiting for\n\
+         room, plain mean. Latency: from the first attempt until received, the queue included; median. A hot spot of k is k times\n\
+         as likely as each other node; nobody sends to itself. What falls behind does so for as long as a run takes: pull is given no more messages than its senders have\n\
          buffers, and would stall beyond. The clock's {} ns are taken off.\n\n",
         options.rounds * RUNS,
         100.0 * lost,
+        cells.iter().map(|cell| cell.costs.line.median()).collect::<Sample>().median(),
         show::thousands((load.counted * SETTINGS[0].0) as u64),
         load.warm,
         GRAIN / 1e3,
@@ -165,7 +166,7 @@ impl Cell {
             "part": "contention", "nodes": nodes, "workers": workers, "transport": self.transport, "pattern": self.pattern,
             "bytes": self.bytes, "source": figures(&self.costs.source), "stalled": figures(&self.costs.stalled),
             "destination": figures(&self.costs.destination), "latency": figures(&self.costs.latency),
-            "lost": figures(&self.costs.lost), "paper_us": self.theirs(),
+            "lost": figures(&self.costs.lost), "line": figures(&self.costs.line), "paper_us": self.theirs(),
         })
     }
 }

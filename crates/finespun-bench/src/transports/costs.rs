@@ -90,7 +90,7 @@ fn text(found: &[Found], line: &Sample, clock: &Clock, options: &BenchOptions, b
     let lines: Vec<_> = found.iter().map(|found| found.cells(line)).collect();
     format!(
         "What a message costs, in ns, by its size; [table 5 and, one variant, table 2, in us on a T3D]\n\n{}\n\
-         Least and median of {} rounds in turn; of source and destination, of the half of {RUNS} times as many that was disturbed\n\
+         Least and median of {} rounds in turn; of source and destination, of the third of {RUNS} times as many that was disturbed\n\
          least. Source, destination: from one node, which computes between messages, to another, which only receives; a reading of\n\
          the clock, {} ns, is taken off. One variant: half of a round trip, of {}; a bare cache line takes {:.1} ns ({:.1}), and\n\
          PVM took 34.31 us for 16 bytes.\n\n",

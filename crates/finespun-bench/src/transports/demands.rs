@@ -1,13 +1,12 @@
 //! Demands on our transports under contention, and the check that they are met.
 //!
-//! A demand compares the median of the ratios of each round: machines change between rounds, and the least cost of a
-//! message comes from a run in which the receiver was not running and did not take the cache lines away.
+//! A demand compares runs of the same round, as `Samples::over` describes. Messages cost about as little as the two readings
+//! of the clock around them, whose cost is taken off: a difference of less than half a reading tells nothing.
 
 use serde_json::{Value, json};
 
-use super::TRANSPORTS;
 use super::contention::{Cell, Setting};
-use finespun_lab::sample::Sample;
+use super::{Comparison, TRANSPORTS};
 use finespun_lab::show;
 
 /// The limit for all-to-one over all-to-all: pull and adaptive must not exceed it; push must, to count as degraded.
@@ -21,23 +20,24 @@ pub(super) struct Demand {
     what: String,
     /// The worst case.
     at: String,
-    /// The median of the ratios of a round, and the ratio of the least times.
-    ratio: f64,
-    of_least: f64,
+    found: Comparison,
     limit: f64,
+    /// Nanoseconds that tell nothing.
+    noise: f64,
     /// Whether the ratio must exceed the limit.
     above: bool,
 }
 
 impl Demand {
     fn met(&self) -> bool {
-        if self.above { self.ratio > self.limit } else { self.ratio <= self.limit }
+        let ratio = counting(&self.found, self.noise);
+        if self.above { ratio > self.limit } else { ratio <= self.limit }
     }
 
     pub(super) fn json(&self) -> Value {
         json!({
-            "part": "demands", "what": self.what, "at": self.at, "ratio": self.ratio, "ratio_of_least": self.of_least,
-            "limit": self.limit, "above": self.above, "met": self.met(),
+            "part": "demands", "what": self.what, "at": self.at, "ratio": self.found.ratio, "ratio_of_least": self.found.of_least,
+            "more_ns": self.found.more, "noise_ns": self.noise, "counted": counting(&self.found, self.noise), "limit": self.limit, "above": self.above, "met": self.met(),
         })
     }
 
@@ -46,29 +46,35 @@ impl Demand {
             self.what.clone(),
             if self.above { "above" } else { "at most" }.to_owned(),
             format!("{:.2}", self.limit),
-            format!("{:.2}", self.ratio),
-            format!("{:.2}", self.of_least),
+            format!("{:.2}", self.found.ratio),
+            format!("{:.2}", self.found.of_least),
+            format!("{:.0}", self.found.more),
             self.at.clone(),
-            if self.met() { "met" } else { "MISSED" }.to_owned(),
+            match (self.met(), self.found.more.abs() < self.noise) {
+                (true, true) => format!("met: less than {:.0} ns tell nothing", self.noise),
+                (true, false) => "met".to_owned(),
+                (false, true) => format!("MISSED: less than {:.0} ns tell nothing", self.noise),
+                (false, false) => "MISSED".to_owned(),
+            },
         ]
     }
 }
 
-/// A case of a ratio: its name, the median of the ratios of each round, and the ratio of the least times.
-type Place = (String, f64, f64);
-
-fn ratio(at: String, above: &Sample, below: &Sample) -> Place {
-    let rounds = above.all().iter().zip(below.all()).map(|(above, below)| above / below);
-    (at, rounds.collect::<Sample>().median(), above.least() / below.least())
+/// Returns the ratio, or 1 if the difference tells nothing.
+fn counting(found: &Comparison, noise: f64) -> f64 {
+    if found.more.abs() < noise { 1.0 } else { found.ratio }
 }
 
-/// Returns all demands.
-pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
-    let source = |setting, transport, pattern, bytes| {
+/// A case of a comparison, by name.
+type Place = (String, Comparison);
+
+/// Returns all demands. Differences of fewer nanoseconds than `noise` tell nothing.
+pub(super) fn demands(cells: &[Cell], settings: &[Setting], noise: f64) -> Vec<Demand> {
+    let costs = |setting, transport, pattern, bytes| {
         let here = |cell: &&Cell| {
             (cell.setting, cell.transport, cell.pattern, cell.bytes) == (setting, transport, pattern, bytes)
         };
-        &cells.iter().find(here).expect("all patterns have been measured at all sizes").costs.source
+        &cells.iter().find(here).expect("all patterns have been measured at all sizes").costs
     };
     let of =
         |setting, transport| cells.iter().filter(move |cell| (cell.setting, cell.transport) == (setting, transport));
@@ -79,34 +85,34 @@ pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
         for (transport, _) in TRANSPORTS.into_iter().filter(|(name, _)| setting.0 > 2 || *name != "push") {
             let one = of(setting, transport).filter(|cell| cell.pattern == "all-to-one");
             let place = |cell: &Cell| {
-                let all = source(setting, transport, "all-to-all", cell.bytes);
-                ratio(format!("{} bytes", cell.bytes), &cell.costs.source, all)
+                let all = costs(setting, transport, "all-to-all", cell.bytes);
+                (format!("{} bytes", cell.bytes), cell.costs.over(all))
             };
             let degrades = transport == "push";
             let what = format!("{transport}, {nodes}: all-to-one over all-to-all");
-            demands.push(worst(what, one.map(place), ROBUST, degrades));
+            demands.push(worst(what, one.map(place), ROBUST, degrades, noise));
         }
         let choices = of(setting, "adaptive").map(|cell| {
-            let [push, pull] = ["push", "pull"].map(|other| source(setting, other, cell.pattern, cell.bytes));
-            let better = if push.median() < pull.median() { push } else { pull };
-            ratio(format!("{}, {} bytes", cell.pattern, cell.bytes), &cell.costs.source, better)
+            let [push, pull] = ["push", "pull"].map(|other| costs(setting, other, cell.pattern, cell.bytes));
+            let better = if push.source.median() < pull.source.median() { push } else { pull };
+            (format!("{}, {} bytes", cell.pattern, cell.bytes), cell.costs.over(better))
         });
-        demands.push(worst(format!("adaptive, {nodes}: over the better of both"), choices, CHOICE, false));
+        demands.push(worst(format!("adaptive, {nodes}: over the better of both"), choices, CHOICE, false, noise));
     }
     demands
 }
 
 /// Returns the demand that a ratio keeps the limit in every case.
-fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: bool) -> Demand {
-    let order = |place: &Place| if above { -place.1 } else { place.1 };
+fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: bool, noise: f64) -> Demand {
+    let order = |place: &Place| counting(&place.1, noise) * if above { -1.0 } else { 1.0 };
     let worst = places.max_by(|a, b| order(a).total_cmp(&order(b)));
-    let (at, ratio, of_least) = worst.expect("there is a place");
-    Demand { what, at, ratio, of_least, limit, above }
+    let (at, found) = worst.expect("there is a place");
+    Demand { what, at, found, limit, noise, above }
 }
 
 /// Formats the demands as a table.
 pub(super) fn text(demands: &[Demand]) -> String {
-    let head = ["demand: source overhead", "limit", "", "found", "(least)", "worst at", ""];
+    let head = ["demand: source overhead", "limit", "", "found", "(least)", "ns more", "worst at", ""];
     let lines: Vec<_> = demands.iter().map(Demand::cells).collect();
     format!("{}\n", show::table(&head, &lines))
 }
@@ -114,7 +120,7 @@ pub(super) fn text(demands: &[Demand]) -> String {
 /// Describes the missed demands in one line, or returns `None` if all are met.
 pub(super) fn complaint(demands: &[Demand]) -> Option<String> {
     let missed: Vec<_> = demands.iter().filter(|demand| !demand.met()).collect();
-    let name = |demand: &&Demand| format!("{} ({:.2} for {:.2})", demand.what, demand.ratio, demand.limit);
+    let name = |demand: &&Demand| format!("{} ({:.2} for {:.2})", demand.what, demand.found.ratio, demand.limit);
     let names = missed.iter().map(name).collect::<Vec<_>>().join("; ");
     (!missed.is_empty()).then(|| format!("{} of {} demands missed: {names}", missed.len(), demands.len()))
 }
@@ -122,18 +128,13 @@ pub(super) fn complaint(demands: &[Demand]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::Samples;
+    use super::super::kernel::Costs;
     use super::{Cell, complaint, demands};
 
     /// A cell in which only the source overhead matters.
     fn cell(transport: &'static str, pattern: &'static str, bytes: usize, source: f64) -> Cell {
-        let sample = |figure: f64| [figure, 2.0 * figure].into_iter().collect();
-        let costs = Samples {
-            source: sample(source),
-            stalled: sample(0.0),
-            destination: sample(1.0),
-            latency: sample(1.0),
-            lost: sample(0.0),
-        };
+        let run = |source| Costs { source, stalled: 0.0, destination: 1.0, latency: 1.0, lost: 0.0, line: 50.0 };
+        let costs = Samples::new(vec![run(source), run(2.0 * source)]);
         Cell { setting: (8, 2), transport, pattern, bytes, costs }
     }
 
@@ -150,11 +151,13 @@ mod tests {
                     .map(|(name, source)| cell(name, "all-to-one", bytes, source)),
             );
         }
-        let found = demands(&cells, &[(8, 2)]);
+        let found = demands(&cells, &[(8, 2)], 3.5);
         let brief: Vec<_> = found.iter().map(|demand| (demand.at.as_str(), demand.met())).collect();
         let wanted = [("64 bytes", true), ("64 bytes", true), ("64 bytes", false), ("all-to-all, 64 bytes", true)];
         assert_eq!(brief, wanted, "{found:?}");
-        assert!((found[0].ratio - 1.6).abs() < 1e-9 && (found[3].ratio - 1.08).abs() < 1e-9);
+        assert!((found[0].found.ratio - 1.6).abs() < 1e-9 && (found[3].found.ratio - 1.08).abs() < 1e-9);
+        let noisy = demands(&cells, &[(8, 2)], 100.0);
+        assert!(noisy[2].met() && !noisy[0].met(), "a difference that tells nothing is none: {noisy:?}");
         let complaint = complaint(&found).expect("one is missed");
         assert!(
             complaint.starts_with("1 of 4 demands missed: adaptive, 8 nodes on 2 workers: all-to-one"),

@@ -27,7 +27,7 @@ use finespun_object_apps::microkernel::Draw;
 
 use super::clock::Clock;
 use super::patterns::Pattern;
-use super::threads::together;
+use super::threads::{round_trips_of_a_line, together};
 
 /// The limits on a node's messages in flight, as in the mailboxes: `SHARE` to one other node in its ring, `QUOTA` to
 /// all nodes in its own memory.
@@ -96,6 +96,16 @@ pub(super) struct Costs {
     pub(super) latency: f64,
     /// The share of all workers' time that they were off their cores.
     pub(super) lost: f64,
+    /// A round trip of a cache line between the cores, the slower of before and after the run.
+    pub(super) line: f64,
+}
+
+impl Costs {
+    /// How much the machine disturbed the run, to compare runs: in virtual machines the way between two cores is many times
+    /// longer at some times than at others. A hundredth of the time off their cores counts as much as a line of twice the time.
+    pub(super) fn disturbance(&self) -> f64 {
+        self.line * (1.0 + 100.0 * self.lost)
+    }
 }
 
 /// Returns the harmonic mean, in which a few large numbers have little weight.
@@ -260,8 +270,15 @@ pub(super) fn runner<const W: usize>(clock: &Clock, load: Load) -> Box<dyn FnMut
     Box::new(move || run::<W>(clock, load, &mut nodes))
 }
 
+/// Returns the time of a round trip of a cache line between two cores at the moment, in nanoseconds.
+fn line() -> f64 {
+    const PROBES: u64 = 1000;
+    1e9 * round_trips_of_a_line(PROBES) / PROBES as f64
+}
+
 /// Runs all nodes.
 fn run<const W: usize>(clock: &Clock, load: Load, nodes: &mut Nodes<W>) -> Costs {
+    let before = line();
     let taking_part = load.pattern.nodes(load.nodes);
     let mut workers: Vec<Vec<Station<'_, W>>> = (0..load.workers).map(|_| Vec::new()).collect();
     for (index, node) in nodes.iter_mut().enumerate().take(taking_part) {
@@ -285,6 +302,7 @@ fn run<const W: usize>(clock: &Clock, load: Load, nodes: &mut Nodes<W>) -> Costs
         destination: mean(|found| found.destination),
         latency: mean(|found| found.latency),
         lost: found.iter().map(|found| found.lost).sum::<u64>() as f64 / (seconds * 1e9 * load.workers as f64),
+        line: before.max(line()),
     }
 }
 

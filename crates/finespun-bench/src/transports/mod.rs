@@ -60,28 +60,60 @@ const SIZES: [Size; 7] =
     [size::<2>(), size::<4>(), size::<8>(), size::<16>(), size::<32>(), size::<64>(), size::<128>()];
 
 /// Runs per round: they are short, and some are undisturbed.
-const RUNS: usize = 4;
+const RUNS: usize = 8;
 
-/// The results of the half of all runs that was disturbed least.
+/// The results of the third of all runs that was disturbed least.
 struct Samples {
+    /// All runs, in the order of measurement.
+    runs: Vec<Costs>,
     source: Sample,
     stalled: Sample,
     destination: Sample,
     latency: Sample,
     lost: Sample,
+    line: Sample,
 }
 
 impl Samples {
-    fn new(runs: &[Costs]) -> Samples {
-        let sample = |figure: fn(&Costs) -> f64| runs.iter().map(figure).collect();
+    fn new(runs: Vec<Costs>) -> Samples {
+        let quiet = quiet(runs.iter().map(|costs| (costs.disturbance(), *costs)));
+        let sample = |figure: fn(&Costs) -> f64| quiet.iter().map(figure).collect();
         Samples {
+            runs,
             source: sample(|costs| costs.source),
             stalled: sample(|costs| costs.stalled),
             destination: sample(|costs| costs.destination),
             latency: sample(|costs| costs.latency),
             lost: sample(|costs| costs.lost),
+            line: sample(|costs| costs.line),
         }
     }
+
+    /// Compares the source cost with another, in the third of all rounds in which both were disturbed least.
+    ///
+    /// The two runs of a round follow each other closely, and meet the same machine. The least cost of a message alone would come
+    /// from a run in which the receiver was not running, and did not take the cache lines away.
+    fn over(&self, other: &Samples) -> Comparison {
+        let rounds = self.runs.iter().zip(&other.runs);
+        let rounds = quiet(rounds.map(|(a, b)| (a.disturbance().max(b.disturbance()), (a.source, b.source))));
+        let median = |of: fn(&(f64, f64)) -> f64| rounds.iter().map(of).collect::<Sample>().median();
+        Comparison {
+            ratio: median(|(a, b)| a / b),
+            of_least: self.source.least() / other.source.least(),
+            more: median(|(a, b)| a - b),
+        }
+    }
+}
+
+/// How many times one cost is another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Comparison {
+    /// The median of the ratios of the rounds.
+    ratio: f64,
+    /// The ratio of the least costs.
+    of_least: f64,
+    /// The median of the differences, in nanoseconds.
+    more: f64,
 }
 
 /// Runs the variants in turn, so that all meet the same disturbances.
@@ -105,17 +137,15 @@ fn measure<'a>(
         Ok::<_, Infallible>((run.borrow_mut())())
     });
     let Ok(found) = found;
-    let quiet = quiet(&found);
-    found.iter().map(|runs| Samples::new(&quiet.iter().map(|&round| runs[round]).collect::<Vec<_>>())).collect()
+    found.into_iter().map(Samples::new).collect()
 }
 
-/// Returns the half of all runs in which threads were off their cores least.
-fn quiet(found: &[Vec<Costs>]) -> Vec<usize> {
-    let lost = |round: usize| found.iter().map(|runs| runs[round].lost).sum::<f64>();
-    let mut rounds: Vec<_> = (0..found[0].len()).map(|round| (lost(round), round)).collect();
-    rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-    rounds.truncate(rounds.len().div_ceil(2));
-    rounds.into_iter().map(|(_, round)| round).collect()
+/// Returns the third of all results that was disturbed least, given each with its disturbance.
+fn quiet<T>(results: impl Iterator<Item = (f64, T)>) -> Vec<T> {
+    let mut results = Vec::from_iter(results);
+    results.sort_by(|a, b| a.0.total_cmp(&b.0));
+    results.truncate(results.len().div_ceil(3));
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Returns the number of times that [`measure`] runs each variant, without the uncounted first time. `measure` has one
@@ -157,14 +187,27 @@ impl Bench for Transports {
 
 #[cfg(test)]
 mod tests {
-    use super::{Costs, quiet};
+    use super::kernel::Costs;
+    use super::{Comparison, Samples};
+
+    fn costs(source: f64, lost: f64, line: f64) -> Costs {
+        Costs { source, stalled: 0.0, destination: 1.0, latency: 1.0, lost, line }
+    }
 
     #[test]
-    fn rounds_that_were_disturbed_do_not_count() {
-        let costs = |lost| Costs { source: 1.0, stalled: 0.0, destination: 1.0, latency: 1.0, lost };
-        let found = [[0.5, 0.0, 0.1, 0.0, 0.3].map(costs).to_vec(), [0.0, 0.2, 0.0, 0.05, 0.0].map(costs).to_vec()];
-        let mut rounds = quiet(&found);
-        rounds.sort_unstable();
-        assert_eq!(rounds, [1, 2, 3], "three of five, by what both have lost");
+    fn runs_that_were_disturbed_do_not_count() {
+        let one = Samples::new(vec![
+            costs(8.0, 0.5, 50.0),
+            costs(4.0, 0.0, 60.0),
+            costs(9.0, 0.0, 400.0),
+            costs(5.0, 0.0, 55.0),
+            costs(3.0, 0.1, 50.0),
+            costs(2.0, 0.0, 90.0),
+        ]);
+        assert_eq!(one.source.all(), [5.0, 4.0], "the fast line, without time off the core");
+        let other = Samples::new([1.0; 6].map(|source| costs(source, 0.0, 80.0)).to_vec());
+        assert_eq!(one.over(&other), Comparison { ratio: 4.5, of_least: 4.0, more: 3.5 });
+        let other = Samples::new([70.0, 400.0, 70.0, 70.0, 70.0, 70.0].map(|line| costs(1.0, 0.0, line)).to_vec());
+        assert_eq!(one.over(&other).ratio, 3.5, "a round counts if both sides were undisturbed");
     }
 }

@@ -59,7 +59,7 @@ pub enum Name {
     Transports,
     /// calls of objects by schema and distance; creating, waiting, replying; beside the paper
     Invocation,
-    /// programs of objects beside plain structs, and beside their floor: structs that are looked up by name
+    /// programs of objects and closures beside plain ones, and beside their floor: the same by hand
     Floors,
     /// objects on nodes by layout: called on the stack, or each call a frame; beside the paper
     Layouts,

@@ -332,23 +332,4 @@ mod tests {
             assert!(resumptions < 20, "{resumptions}");
         }
     }
-
-    /// Problem size and number of nodes of the paper.
-    #[test]
-    #[ignore = "1 s in a release build, a minute without"]
-    fn objects_agree_with_plain_structs_at_the_paper_size() {
-        for (variant, locality) in [(Variant::Canonical, 0.0), (Variant::Stable, 0.0), (Variant::Canonical, 0.99)] {
-            let graph = Graph::draw(Problem { variant, size: 4096, degree: 16, locality, seed: 42 });
-            let mut plain = Plain::new(&graph);
-            plain.step(4);
-            for form in FORMS {
-                let runtime = Runtime::builder().workers(2).nodes(64).build().expect("a runtime");
-                let objects = runtime.run(create(&graph));
-                runtime.run(step(&objects, form, 4));
-                assert_eq!(bits(&runtime.run(values(&objects))), bits(&plain.values()), "{form:?}");
-                runtime.run(free(&objects));
-                assert_eq!(runtime.close(), 0);
-            }
-        }
-    }
 }

@@ -34,6 +34,11 @@ const BATCH: usize = 1024;
 /// short tasks.
 const BATCH_BYTES: usize = 64 * 1024;
 
+/// The most bytes of a task that a loop takes from its iterator by `next`, which is inlined in every profile, and keeps the
+/// sink in registers. The `Option` of a larger task would be moved through memory: loops over those pass a closure to the
+/// iterator.
+const SMALL: usize = 16;
+
 /// A consumer of values in order.
 pub trait Sink<V> {
     /// The type of the final result.
@@ -183,8 +188,7 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<S::Output> {
         let Many { mut tasks, mut sink } = self;
         let mut guarded = false;
-        // `try_for_each` and not `next`, whose `Option` of a task would be moved through memory.
-        let ended = tasks.try_for_each(|task| {
+        let mut one = |task| {
             guarded = true;
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             let called = unsafe { call_guarded(cx, task) };
@@ -195,7 +199,17 @@ where
             // SAFETY: `suspended` has just returned false.
             sink.put(unsafe { called.value() });
             Ok(())
-        });
+        };
+        let ended = if size_of::<I::Item>() <= SMALL {
+            loop {
+                let Some(task) = tasks.next() else { break Ok(()) };
+                if let Err(child) = one(task) {
+                    break Err(child);
+                }
+            }
+        } else {
+            tasks.try_for_each(one)
+        };
         if let Err(child) = ended {
             let mut rest = Parcel::new((tasks, sink, child));
             // SAFETY: the parcel is taken once.

@@ -112,7 +112,8 @@ impl<T: Object> Slot<T> {
     ///
     /// # Safety
     /// The slot contains a `T`, which is given up.
-    unsafe fn destroy(slot: NonNull<u64>) {
+    #[inline]
+    pub(super) unsafe fn destroy(slot: NonNull<u64>) {
         // SAFETY: the caller guarantees that the slot contains a `T`.
         let object = unsafe { Self::object(slot) }.cast::<ObjectWithConstants<T>>();
         match Self::BOXED {
@@ -141,6 +142,7 @@ fn hash(name: &str) -> u32 {
 }
 
 /// Returns bits of a type's id, which differ for most types.
+#[inline]
 fn low_bits(id: TypeId) -> usize {
     /// An id is hashed already.
     #[derive(Default)]
@@ -195,6 +197,7 @@ impl Class {
     }
 
     /// Returns the layout of objects of this class, of which one has been created before.
+    #[inline]
     pub(super) fn slots(&self) -> &Slots {
         match self.slots.get() {
             Some(slots) => slots,

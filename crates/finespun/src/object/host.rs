@@ -153,6 +153,7 @@ impl Nodes {
 
     /// Returns whether this runtime has the node number that `name` contains. Even then the object may be another
     /// runtime's.
+    #[inline]
     pub(crate) fn knows(&self, name: Name) -> bool {
         name.node() < self.count
     }
@@ -161,6 +162,7 @@ impl Nodes {
     ///
     /// # Panics
     /// If it does not.
+    #[inline]
     pub(crate) fn check(&self, node: usize) {
         let nodes = self.count as usize;
         assert!(

@@ -139,6 +139,7 @@ fn node(word: u64) -> u32 {
 
 impl Name {
     /// Returns the name with these parts. `generation` is not 0.
+    #[inline]
     pub(super) fn new(node: u32, generation: u32, place: u32) -> Name {
         debug_assert!(place.is_multiple_of(GRANULE) && u64::from(place) & STATE == 0);
         match NonZeroU64::new(word(node, generation, place)) {

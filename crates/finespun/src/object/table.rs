@@ -6,7 +6,7 @@
 //!             (1) lock                         (2) released, no waiter
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
 //!      ^                    |        |  (3) poisoned: stays marked
-//!      | (5) create         | (4) remove, as exclusive holder
+//!      | (5) create         | (4) remove, as exclusive holder; (6) the same in one step, from FREE(g)
 //!      |                    v
 //!      +------------------ EMPTY, marked
 //! ```
@@ -522,6 +522,27 @@ impl Table {
         let _slot = FreedSlot { table: self, name };
         // SAFETY: an object of this class was in the slot, and its word shows that it is gone.
         unsafe { (pages::class_of(name).slots().destroy)(self.slot(name.place())) };
+    }
+
+    /// Removes and destroys an object that nobody holds or waits for (6). Returns false, and does nothing, if it is not at this node,
+    /// or somebody does.
+    ///
+    /// # Safety
+    /// `name` names a `T`, if it names an object.
+    ///
+    /// # Panics
+    /// With the panic of the object's destructor.
+    #[inline]
+    pub(crate) unsafe fn destroy_free<T: Object>(&self, name: Name) -> bool {
+        let word = self.word(name.place());
+        if word.get() != name.word() {
+            return false;
+        }
+        word.set(empty(name.generation()));
+        let _slot = FreedSlot { table: self, name };
+        // SAFETY: the caller guarantees that the object, which existed, is a `T`; its word shows that it is gone.
+        unsafe { Slot::<T>::destroy(self.slot(name.place())) };
+        true
     }
 
     /// Destroys all objects when the worker ends, and returns their pages to other runtimes.

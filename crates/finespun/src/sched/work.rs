@@ -10,18 +10,21 @@ use crate::sim::{self, Simulator};
 ///
 /// Other simulated processors, which share this one's thread, may run during the call. So the caller must not hold a lock
 /// of std that their tasks take: hold one of [`sync`](crate::sync) instead.
+#[inline]
 pub fn work(time: Duration) {
     on_simulator(|simulator| simulator.work(time));
 }
 
 /// Like [`work`], for a computation of `operations` elementary operations: additions or multiplications with their
 /// operands' loads. The description of the machine says how long one takes.
+#[inline]
 pub fn compute(operations: u64) {
     on_simulator(|simulator| simulator.compute(operations));
 }
 
 /// Returns the time of the simulated processor that runs this code, as an instant after the start of its machine; on real
 /// machines and outside tasks, [`Instant::now`].
+#[inline]
 pub fn now() -> Instant {
     on_simulator(|simulator| simulator.now()).unwrap_or_else(Instant::now)
 }
@@ -33,6 +36,7 @@ pub(crate) fn on_simulator<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<
 }
 
 #[cold]
+#[inline(never)]
 fn on_worker<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<R> {
     try_cx()?.worker().simulator().map(body)
 }
