@@ -386,6 +386,7 @@ fn text_output_is_for_people() {
     assert!(text.contains("foldings         103,346\n"), "{text}");
     assert!(text.contains(" -11    25,296  ##################################################\n"), "{text}");
     assert!(text.contains(", 1 worker\n") && text.contains("\nframes "), "{text}");
+    assert!(text.contains("  Frames made: ") && text.contains("\n0: "), "each counter is explained: {text}");
     assert!(output("run fib 5 --plain").contains("plain sequential version"));
     assert!(output("run fib 5 --repeat 3").contains("median of 3 runs"));
     assert_eq!(json("run fib 5 --repeat 3")["runs"].as_array().map(Vec::len), Some(3));
@@ -421,6 +422,8 @@ fn wrong_input_is_reported_in_one_line() {
                 "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, densemm, hopfield, cg, sparsemm, integrate, search, sumto, uts, protein, raytrace",
             ],
         ),
+        ("run fbi", &["unknown app `fbi`", "did you mean fib?", "fib, tak"]),
+        ("rnu", &["unknown command `rnu`", "did you mean run?"]),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
         ("run fib -1", &["<N> cannot be `-1`", "0 to 93"]),
         ("run fib 94", &["<N> cannot be `94`", "0 to 93"]),

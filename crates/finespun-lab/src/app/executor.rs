@@ -94,11 +94,11 @@ impl Executor {
         }
     }
 
-    /// Returns the runtime's counters by name; none for the plain version.
-    pub fn stats(&self) -> Vec<(&'static str, u64)> {
+    /// Returns the runtime's counters; none for the plain version.
+    pub fn stats(&self) -> Option<Stats> {
         match self {
-            Executor::Plain => Vec::new(),
-            Executor::Tasks(runtime) => runtime.stats().entries(),
+            Executor::Plain => None,
+            Executor::Tasks(runtime) => Some(runtime.stats()),
         }
     }
 

@@ -15,11 +15,14 @@ pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
         ErrorKind::InvalidSubcommand => {
             let given = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let (noun, names) = choices(root, words);
-            format!("unknown {noun} `{given}`: use one of {names}")
+            match near(&given, &names) {
+                Some(near) => format!("unknown {noun} `{given}`: did you mean {near}? There are {}", names.join(", ")),
+                None => format!("unknown {noun} `{given}`: use one of {}", names.join(", ")),
+            }
         }
         ErrorKind::MissingSubcommand => {
             let (noun, names) = choices(root, words);
-            format!("no {noun} given: use one of {names}")
+            format!("no {noun} given: use one of {}", names.join(", "))
         }
         ErrorKind::ValueValidation => {
             let given = text(ContextKind::InvalidValue).unwrap_or_default();
@@ -69,13 +72,19 @@ fn path<'c>(root: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
 }
 
 /// Returns the noun and the names that are possible at the place of the error: commands, or applications of `run`.
-fn choices(root: &Command, words: &[OsString]) -> (&'static str, String) {
+fn choices<'c>(root: &'c Command, words: &[OsString]) -> (&'static str, Vec<&'c str>) {
     let (noun, command) = match path(root, words)[..] {
         [_, run, ..] => ("app", run),
         _ => ("command", root),
     };
     let names = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help");
-    (noun, names.collect::<Vec<_>>().join(", "))
+    (noun, names.collect())
+}
+
+/// Returns the name that `given` is most likely to be a misspelling of, if any: in a third of its letters at most.
+fn near<'n>(given: &str, names: &[&'n str]) -> Option<&'n str> {
+    let distance = |name: &&&str| strsim::damerau_levenshtein(given, name);
+    names.iter().min_by_key(distance).filter(|name| distance(name) <= given.len().div_ceil(3)).copied()
 }
 
 /// Returns the help text of `argument`, which is written as the parser writes it: `<N>` or `--workers <N>`.

@@ -8,6 +8,7 @@
 pub mod interrupt;
 mod meter;
 mod report;
+mod stats;
 pub mod target;
 
 use std::time::{Duration, Instant};

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use finespun::Stats;
 use finespun::runtime::CacheChoice;
 use finespun::simulation::Machine;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Answer, App, Executor, Histogram, Timed};
 use crate::args::RunOptions;
+use crate::run::stats;
 use crate::sample::Sample;
 use crate::show;
 
@@ -19,7 +21,7 @@ pub struct Report<'a> {
     answer: &'a Answer,
     times: Sample,
     workers: usize,
-    stats: Vec<(&'static str, u64)>,
+    stats: Option<Stats>,
     cache_choices: Vec<CacheChoice>,
     show_stats: bool,
     plain: bool,
@@ -79,7 +81,8 @@ impl<'a> Report<'a> {
     ///
     /// `seconds` is the least time of all runs.
     pub fn json(&self) -> String {
-        let stats: Map<_, _> = self.stats.iter().map(|&(name, count)| (name.to_owned(), count.into())).collect();
+        let entries = self.stats.map_or_else(Vec::new, |stats| stats.entries());
+        let stats: Map<_, _> = entries.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
         let mut object = json!({
             "app": self.app,
             "parameters": self.parameters,
@@ -121,9 +124,7 @@ impl<'a> Report<'a> {
             lines += &format!("{:<16} {events} events in {}\n", "simulation", show::seconds(*host));
         }
         if self.show_stats {
-            for &(name, count) in &self.stats {
-                lines += &format!("{:<16} {}\n", name.replace('_', " "), show::thousands(count));
-            }
+            lines += &self.stats.map_or_else(String::new, |stats| stats::explained(&stats, self.workers));
             for choice in &self.cache_choices {
                 lines += &format!("{:<16} {choice}\n", "cache choice");
             }

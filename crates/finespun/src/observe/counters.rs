@@ -20,7 +20,7 @@ impl Count {
 }
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+    ($($(#[doc = $doc:literal])+ $name:ident),+ $(,)?) => {
         /// The counters of one worker.
         #[derive(Default)]
         pub(crate) struct Counters {
@@ -34,7 +34,7 @@ macro_rules! counters {
         #[cfg_attr(feature = "processes", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
         pub struct Stats {
-            $($(#[$doc])* pub $name: u64,)+
+            $($(#[doc = $doc])+ pub $name: u64,)+
         }
 
         impl Counters {
@@ -62,6 +62,11 @@ macro_rules! counters {
             /// Returns every counter with its name, in a fixed order.
             pub fn entries(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)+]
+            }
+
+            /// Returns for every counter, in the same order, what it counts.
+            pub fn meanings() -> Vec<&'static str> {
+                vec![$(concat!($($doc),+).trim_ascii_start(),)+]
             }
         }
     };
