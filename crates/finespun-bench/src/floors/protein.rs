@@ -47,7 +47,7 @@ impl<const K: usize> Closures<'_, K> {
         self.sums.len() as u32 - 1
     }
 
-    /// Sends a value. Runs each sum that has become complete, up to the one that nobody waits for.
+    /// Sends a value. Runs each sum that has become complete, except the first one, which is the result.
     #[inline(always)]
     fn send(&mut self, mut value: u64, mut to: To) {
         loop {

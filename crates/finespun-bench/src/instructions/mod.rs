@@ -82,8 +82,7 @@ const ROWS: &[Row] = &[
         "messages-away",
         369.0,
     ),
-    row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0)
-        .released(20.0),
+    row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 27.0),

@@ -56,7 +56,7 @@ pub(super) fn part(clock: &Clock, options: &BenchOptions, report: &mut Report) -
         }
     }
     report.say(&notes(clock, &cells, options))?;
-    let demands = demands(&cells, &SETTINGS, clock.price() as f64 / 2.0);
+    let demands = demands(&cells, &SETTINGS);
     report.say(&super::demands::text(&demands))?;
     if lost(&cells) > BUSY {
         report.say("Others were using the cores: on a quiet machine the ratios may be others.\n")?;
@@ -142,8 +142,8 @@ fn notes(clock: &Clock, cells: &[Cell], options: &BenchOptions) -> String {
          nodes send; each sender's first {} are not. A turn of a node: send one, receive up to {TAKES}, compute {} us on average.\n\
          Source: until the message is sent, stalled time included, harmonic mean over the senders; stalled: of that, waiting for\n\
          room, plain mean. Latency: from the first attempt until received, the queue included; median. A hot spot of k is k times\n\
-         as likely as each other node; nobody sends to itself. What falls behind does so for as long as a run takes: pull is given no more messages than its senders have\n\
-         buffers, and would stall beyond. The clock's {} ns are taken off.\n\n",
+         as likely as each other node; no node sends to itself. A receiver that falls behind does so until the run ends: pull\n\
+         gets no more messages than its senders have buffers, and would stall beyond. The clock's {} ns are taken off.\n\n",
         options.rounds * RUNS,
         100.0 * lost,
         cells.iter().map(|cell| cell.costs.line.median()).collect::<Sample>().median(),

@@ -1,7 +1,7 @@
 //! Demands on our transports under contention, and the check that they are met.
 //!
-//! A demand compares runs of the same round, as `Samples::over` describes. Messages cost about as little as the two readings
-//! of the clock around them, whose cost is taken off: a difference of less than half a reading tells nothing.
+//! A demand compares runs of the same round, as `Samples::over` describes. A message costs as little as a reading of the clock,
+//! and each cost is a difference of two readings. So the nanoseconds of a difference are shown beside its ratio.
 
 use serde_json::{Value, json};
 
@@ -22,22 +22,19 @@ pub(super) struct Demand {
     at: String,
     found: Comparison,
     limit: f64,
-    /// Nanoseconds that tell nothing.
-    noise: f64,
     /// Whether the ratio must exceed the limit.
     above: bool,
 }
 
 impl Demand {
     fn met(&self) -> bool {
-        let ratio = counting(&self.found, self.noise);
-        if self.above { ratio > self.limit } else { ratio <= self.limit }
+        if self.above { self.found.ratio > self.limit } else { self.found.ratio <= self.limit }
     }
 
     pub(super) fn json(&self) -> Value {
         json!({
             "part": "demands", "what": self.what, "at": self.at, "ratio": self.found.ratio, "ratio_of_least": self.found.of_least,
-            "more_ns": self.found.more, "noise_ns": self.noise, "counted": counting(&self.found, self.noise), "limit": self.limit, "above": self.above, "met": self.met(),
+            "more_ns": self.found.more, "limit": self.limit, "above": self.above, "met": self.met(),
         })
     }
 
@@ -50,26 +47,16 @@ impl Demand {
             format!("{:.2}", self.found.of_least),
             format!("{:.0}", self.found.more),
             self.at.clone(),
-            match (self.met(), self.found.more.abs() < self.noise) {
-                (true, true) => format!("met: less than {:.0} ns tell nothing", self.noise),
-                (true, false) => "met".to_owned(),
-                (false, true) => format!("MISSED: less than {:.0} ns tell nothing", self.noise),
-                (false, false) => "MISSED".to_owned(),
-            },
+            if self.met() { "met" } else { "MISSED" }.to_owned(),
         ]
     }
-}
-
-/// Returns the ratio, or 1 if the difference tells nothing.
-fn counting(found: &Comparison, noise: f64) -> f64 {
-    if found.more.abs() < noise { 1.0 } else { found.ratio }
 }
 
 /// A case of a comparison, by name.
 type Place = (String, Comparison);
 
-/// Returns all demands. Differences of fewer nanoseconds than `noise` tell nothing.
-pub(super) fn demands(cells: &[Cell], settings: &[Setting], noise: f64) -> Vec<Demand> {
+/// Returns all demands.
+pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
     let costs = |setting, transport, pattern, bytes| {
         let here = |cell: &&Cell| {
             (cell.setting, cell.transport, cell.pattern, cell.bytes) == (setting, transport, pattern, bytes)
@@ -90,24 +77,24 @@ pub(super) fn demands(cells: &[Cell], settings: &[Setting], noise: f64) -> Vec<D
             };
             let degrades = transport == "push";
             let what = format!("{transport}, {nodes}: all-to-one over all-to-all");
-            demands.push(worst(what, one.map(place), ROBUST, degrades, noise));
+            demands.push(worst(what, one.map(place), ROBUST, degrades));
         }
         let choices = of(setting, "adaptive").map(|cell| {
             let [push, pull] = ["push", "pull"].map(|other| costs(setting, other, cell.pattern, cell.bytes));
             let better = if push.source.median() < pull.source.median() { push } else { pull };
             (format!("{}, {} bytes", cell.pattern, cell.bytes), cell.costs.over(better))
         });
-        demands.push(worst(format!("adaptive, {nodes}: over the better of both"), choices, CHOICE, false, noise));
+        demands.push(worst(format!("adaptive, {nodes}: over the better of both"), choices, CHOICE, false));
     }
     demands
 }
 
 /// Returns the demand that a ratio keeps the limit in every case.
-fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: bool, noise: f64) -> Demand {
-    let order = |place: &Place| counting(&place.1, noise) * if above { -1.0 } else { 1.0 };
+fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: bool) -> Demand {
+    let order = |place: &Place| place.1.ratio * if above { -1.0 } else { 1.0 };
     let worst = places.max_by(|a, b| order(a).total_cmp(&order(b)));
     let (at, found) = worst.expect("there is a place");
-    Demand { what, at, found, limit, noise, above }
+    Demand { what, at, found, limit, above }
 }
 
 /// Formats the demands as a table.
@@ -151,13 +138,11 @@ mod tests {
                     .map(|(name, source)| cell(name, "all-to-one", bytes, source)),
             );
         }
-        let found = demands(&cells, &[(8, 2)], 3.5);
+        let found = demands(&cells, &[(8, 2)]);
         let brief: Vec<_> = found.iter().map(|demand| (demand.at.as_str(), demand.met())).collect();
         let wanted = [("64 bytes", true), ("64 bytes", true), ("64 bytes", false), ("all-to-all, 64 bytes", true)];
         assert_eq!(brief, wanted, "{found:?}");
         assert!((found[0].found.ratio - 1.6).abs() < 1e-9 && (found[3].found.ratio - 1.08).abs() < 1e-9);
-        let noisy = demands(&cells, &[(8, 2)], 100.0);
-        assert!(noisy[2].met() && !noisy[0].met(), "a difference that tells nothing is none: {noisy:?}");
         let complaint = complaint(&found).expect("one is missed");
         assert!(
             complaint.starts_with("1 of 4 demands missed: adaptive, 8 nodes on 2 workers: all-to-one"),

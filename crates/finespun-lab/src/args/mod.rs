@@ -153,7 +153,7 @@ pub struct RunOptions {
     /// How the activities of groups are distributed to the workers
     #[arg(long, global = true, value_enum)]
     pub policy: Option<Policy>,
-    /// Print the runtime's counters, what each counts, and what stands out
+    /// Print the runtime's counters with their meanings, and remarks on those that stand out
     #[arg(long, global = true)]
     pub stats: bool,
     /// Print one JSON object instead of text

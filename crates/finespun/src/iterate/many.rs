@@ -34,9 +34,9 @@ const BATCH: usize = 1024;
 /// short tasks.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// The most bytes of a task that a loop takes from its iterator by `next`, which is inlined in every profile, and keeps the
-/// sink in registers. The `Option` of a larger task would be moved through memory: loops over those pass a closure to the
-/// iterator.
+/// The most bytes of a task that a loop takes from its iterator by `next`. This is inlined with and without link-time
+/// optimization, and keeps the sink in registers. The `Option` of a larger task would be moved through memory: loops over
+/// those pass a closure to the iterator.
 const SMALL: usize = 16;
 
 /// A consumer of values in order.

@@ -524,8 +524,8 @@ impl Table {
         unsafe { (pages::class_of(name).slots().destroy)(self.slot(name.place())) };
     }
 
-    /// Removes and destroys an object that nobody holds or waits for (6). Returns false, and does nothing, if it is not at this node,
-    /// or somebody does.
+    /// Removes and destroys an object that is free (6). Returns false, and does nothing, if it is locked or poisoned, or is not at
+    /// this node.
     ///
     /// # Safety
     /// `name` names a `T`, if it names an object.

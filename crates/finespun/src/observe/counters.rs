@@ -64,7 +64,7 @@ macro_rules! counters {
                 vec![$((stringify!($name), self.$name),)+]
             }
 
-            /// Returns for every counter, in the same order, what it counts.
+            /// Returns the meaning of every counter, in the order of [`entries`](Stats::entries).
             pub fn meanings() -> Vec<&'static str> {
                 vec![$(concat!($($doc),+).trim_ascii_start(),)+]
             }

@@ -12,21 +12,38 @@ use crate::sim::{self, Simulator};
 /// of std that their tasks take: hold one of [`sync`](crate::sync) instead.
 #[inline]
 pub fn work(time: Duration) {
-    on_simulator(|simulator| simulator.work(time));
+    if sim::any() {
+        charge_time(time);
+    }
 }
 
 /// Like [`work`], for a computation of `operations` elementary operations: additions or multiplications with their
 /// operands' loads. The description of the machine says how long one takes.
 #[inline]
 pub fn compute(operations: u64) {
-    on_simulator(|simulator| simulator.compute(operations));
+    if sim::any() {
+        charge_operations(operations);
+    }
 }
 
 /// Returns the time of the simulated processor that runs this code, as an instant after the start of its machine; on real
 /// machines and outside tasks, [`Instant::now`].
-#[inline]
 pub fn now() -> Instant {
     on_simulator(|simulator| simulator.now()).unwrap_or_else(Instant::now)
+}
+
+// Not generic, and with the number as an argument: a closure with a reference to it would keep it in memory, and cost registers
+// in the caller's loops.
+#[cold]
+#[inline(never)]
+fn charge_time(time: Duration) {
+    on_worker(|simulator| simulator.work(time));
+}
+
+#[cold]
+#[inline(never)]
+fn charge_operations(operations: u64) {
+    on_worker(|simulator| simulator.compute(operations));
 }
 
 /// Calls `body` with the simulated machine that this code runs on, if any.
@@ -36,7 +53,6 @@ pub(crate) fn on_simulator<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<
 }
 
 #[cold]
-#[inline(never)]
 fn on_worker<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<R> {
     try_cx()?.worker().simulator().map(body)
 }
