@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 use crate::atomics::{AtomicUsize, Mutex, MutexGuard, Ordering, const_fn, lock};
 
 /// A request in the queue.
-pub(super) trait Waiter {
+pub(super) trait Request {
     /// Returns the number of permits requested.
     fn permits(&self) -> usize;
 
@@ -90,7 +90,7 @@ impl<W> WaitQueue<W> {
     }
 }
 
-impl<W: Waiter> WaitQueue<W> {
+impl<W: Request> WaitQueue<W> {
     /// Appends `waiter` (transition 3), then grants free permits as [`grant_waiters`](WaitQueue::grant_waiters) does.
     pub(super) fn enqueue(&self, waiter: W, grant: impl Fn(W) -> usize) {
         let mut queue = lock(&self.queue);
@@ -179,7 +179,7 @@ mod models {
         }
     }
 
-    impl Waiter for Wait {
+    impl Request for Wait {
         fn permits(&self) -> usize {
             self.permits
         }

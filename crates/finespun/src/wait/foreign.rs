@@ -4,19 +4,17 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::ptr;
-use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::suspend::{Suspend, suspend, suspend_protected};
-use crate::atomics::{Ordering, lock_std as lock};
+use crate::atomics::lock_std as lock;
 use crate::call::outcome::Outcome;
 use crate::call::{CallFuture, Task, poll_in_place, sealed};
 use crate::frame::context::{Cx, try_cx};
 use crate::frame::{BodyFrame, Payload, STACK_RESERVE};
-use crate::process::start_thread;
+use crate::process::{PerProcess, start_thread};
 use crate::run::continuation::{Continuation, External};
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
@@ -38,6 +36,33 @@ use crate::run::continuation::{Continuation, External};
 /// assert_eq!(runtime.run(answer(question, receiver)), 42);
 /// ```
 ///
+/// # Futures of tokio
+///
+/// tokio's timers, sockets and files find their runtime by the thread that makes or polls them. The workers are not
+/// threads of tokio: let each enter tokio's runtime when it begins, and these futures work in every task.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use std::time::Duration;
+///
+/// #[task]
+/// async fn nap() -> u64 {
+///     foreign(tokio::time::sleep(Duration::from_millis(1))).await;
+///     42
+/// }
+///
+/// let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+/// let handle = tokio.handle().clone();
+/// let runtime = Runtime::builder()
+///     .workers(1)
+///     .on_worker_start(move |_| std::mem::forget(handle.enter()))
+///     .build()
+///     .unwrap();
+/// assert_eq!(runtime.run(nap()), 42);
+/// ```
+///
+/// Otherwise they panic: "there is no reactor running". A run that ends with this panic names the cure.
+///
 /// # Panics
 /// Resumes the future's panic.
 pub fn foreign<F: Future + Send>(future: F) -> Foreign<F>
@@ -45,6 +70,16 @@ where
     F::Output: Send,
 {
     Foreign(future)
+}
+
+/// Returns what cures a panic with this text, if a future of another library has panicked because the workers are not
+/// threads of that library.
+pub(crate) fn cure(text: &str) -> Option<&'static str> {
+    text.contains("there is no reactor running").then_some(
+        "help: the workers are not threads of tokio: let them enter its runtime, by \
+         `Runtime::builder().on_worker_start(move |_| std::mem::forget(handle.enter()))`, where `handle` is a \
+         `tokio::runtime::Handle`",
+    )
 }
 
 /// The task that [`foreign`] makes.
@@ -198,9 +233,8 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads for blocking calls, shared by all runtimes of the process.
+#[derive(Default)]
 struct Threads {
-    /// The id of the process that owns the threads. A forked child has no such threads.
-    process: u32,
     queue: Mutex<Queue>,
     bell: Condvar,
 }
@@ -214,29 +248,9 @@ struct Queue {
     idle: usize,
 }
 
-/// The threads of this process. A forked child leaves its parent's entry untouched: the thread that held the mutex may
-/// not exist in the child.
-static THREADS: AtomicPtr<Threads> = AtomicPtr::new(ptr::null_mut());
-
 fn threads() -> &'static Threads {
-    let process = std::process::id();
-    // Acquire: pairs with the Release of the exchange below.
-    let known = THREADS.load(Ordering::Acquire);
-    // SAFETY: the pointer is null, or points to an entry that is never freed.
-    if let Some(threads) = unsafe { known.as_ref() }.filter(|threads| threads.process == process) {
-        return threads;
-    }
-    let made = Box::into_raw(Box::new(Threads { process, queue: Mutex::default(), bell: Condvar::new() }));
-    match THREADS.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: the entry has just been published, and is never freed.
-        Ok(_) => unsafe { &*made },
-        Err(other) => {
-            // SAFETY: the exchange failed, so no other thread knows the allocation.
-            drop(unsafe { Box::from_raw(made) });
-            // SAFETY: another thread of this process has published the entry, which is never freed.
-            unsafe { &*other }
-        }
-    }
+    static THREADS: PerProcess<Threads> = PerProcess::new();
+    THREADS.get(Threads::default)
 }
 
 thread_local! {
@@ -248,6 +262,26 @@ thread_local! {
 /// waits for these threads when it ends, so they must not wait for its end.
 pub(crate) fn is_own_thread() -> bool {
     try_cx().is_some() || OWN.get()
+}
+
+/// Marks this thread as one of the library's for as long as this lives.
+#[cfg(feature = "visits")]
+pub(crate) struct OwnThread {
+    before: bool,
+}
+
+#[cfg(feature = "visits")]
+impl OwnThread {
+    pub(crate) fn mark() -> OwnThread {
+        OwnThread { before: OWN.replace(true) }
+    }
+}
+
+#[cfg(feature = "visits")]
+impl Drop for OwnThread {
+    fn drop(&mut self) {
+        OWN.set(self.before);
+    }
 }
 
 /// Marks this thread, which is not a worker, as one of the library's.

@@ -39,6 +39,7 @@ use crate::frame::context::try_cx;
 ///
 /// [`Continuation::external`]: crate::Continuation::external
 /// [`Runtime::outside`]: crate::Runtime::outside
+#[track_caller]
 pub fn outside() -> Outside {
     let Some(cx) = try_cx() else { panic!("`outside` was called outside a task: use `Runtime::outside`") };
     Outside::new(cx.external())

@@ -6,7 +6,7 @@ use std::panic::Location;
 use crate::call::outcome::Outcome;
 use crate::call::{Task, map_outcome, sealed};
 use crate::frame::context::Cx;
-use crate::frame::leaf::{OPEN, PROTECTED, WAITS_FOR_LOCK, unwaited};
+use crate::frame::leaf::{About, AboutSubject, OPEN, PROTECTED, WAITS_FOR_LOCK, unwaited};
 use crate::frame::slot::Status;
 use crate::frame::{self, CallSite, FrameRef};
 use crate::run::continuation::{Continuation, Leaf, cancel};
@@ -55,12 +55,6 @@ pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place
 }
 
 impl<T, F> Suspend<T, F> {
-    /// Marks the wait as one for a lock or for permits. A task may have moved their guard to a plain thread, so a
-    /// deadlock is reported only after a delay.
-    pub(crate) fn waits_for_lock(self) -> Suspend<T, F> {
-        Suspend { claim: WAITS_FOR_LOCK, ..self }
-    }
-
     /// Makes the wait suspend even if the continuation is resolved at once.
     pub(crate) fn forced(self) -> Suspend<T, F> {
         Suspend { forced: true, ..self }
@@ -97,42 +91,87 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
         }
         let forced = self.forced;
         let leaf = self.begin::<T>(cx);
-        // SAFETY: this call owns the child until it returns it, so the leaf is live.
-        if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.leaving() && !cx.block_now() {
-            // SAFETY: the leaf is completed and delivers a `T`; this call is its only owner.
-            if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
-                // SAFETY: this function returns the outcome to its caller, as the call protocol demands.
-                return unsafe { Outcome::done(value) };
-            }
+        // SAFETY: the leaf was made above, for a `T`, and this call owns it.
+        match unsafe { delivered_at_once::<T>(cx, leaf, forced) } {
+            // SAFETY: this function returns the outcome to its caller, as the call protocol demands.
+            Some(value) => unsafe { Outcome::done(value) },
+            None => Outcome::suspended(leaf),
         }
-        Outcome::suspended(leaf)
     }
 }
 
 impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
     /// Makes the leaf, which stores a `V`, and calls the body with its continuation.
     fn begin<V>(self, cx: Cx) -> FrameRef {
-        /// Gives up the leaf when the body panics.
-        struct Unwind(FrameRef);
-        impl Drop for Unwind {
-            fn drop(&mut self) {
-                // SAFETY: this call owns the leaf as a child, and does not use it after the panic.
-                unsafe { unwaited(self.0) };
-            }
-        }
+        begin::<T, V, CallSite>(cx, self.claim, self.place, self.body)
+    }
+}
 
-        let leaf = Leaf::<V>::make(cx, self.claim, self.place);
-        let unwind = Unwind(leaf);
-        // SAFETY: the leaf was made above, for a `T` or a box of one, and has no other continuation.
-        (self.body)(unsafe { Continuation::from_leaf(leaf) });
-        std::mem::forget(unwind);
-        if cx.is_terminated() {
-            // This worker may have swept before the leaf was made. A waiter cannot have registered yet.
-            // SAFETY: `leaf` is live: this call owns its child.
-            let waiter = unsafe { cancel(leaf) };
-            debug_assert!(waiter.is_none());
+/// Makes a leaf, which stores a `V`: a `T` or a box of one. Calls the body with its continuation.
+#[inline(always)]
+fn begin<T, V, A: About>(cx: Cx, claim: u32, about: A, body: impl FnOnce(Continuation<T>)) -> FrameRef {
+    /// Gives up the leaf when the body panics.
+    struct Unwind(FrameRef);
+    impl Drop for Unwind {
+        fn drop(&mut self) {
+            // SAFETY: this call owns the leaf as a child, and does not use it after the panic.
+            unsafe { unwaited(self.0) };
         }
-        leaf
+    }
+
+    let leaf = Leaf::<V>::make(cx, claim, about);
+    let unwind = Unwind(leaf);
+    // SAFETY: the leaf was made above, for a `T` or a box of one, and has no other continuation.
+    body(unsafe { Continuation::from_leaf(leaf) });
+    std::mem::forget(unwind);
+    if cx.is_terminated() {
+        // This worker may have swept before the leaf was made. A waiter cannot have registered yet.
+        // SAFETY: `leaf` is live: this call owns its child.
+        let waiter = unsafe { cancel(leaf) };
+        debug_assert!(waiter.is_none());
+    }
+    leaf
+}
+
+/// Takes the value of a leaf that has been resolved before the body of its wait returned, unless the wait is `forced` to
+/// suspend. If the result is `Some`, the leaf has been freed.
+///
+/// # Safety
+/// The leaf is one of a `T` that is not boxed, and the caller owns it as a child.
+#[inline(always)]
+unsafe fn delivered_at_once<T>(cx: Cx, leaf: FrameRef, forced: bool) -> Option<T> {
+    // SAFETY: the caller owns the child, so the leaf is live.
+    if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.leaving() && !cx.block_now() {
+        // SAFETY: the leaf is completed and delivers a `T`; the caller is its only owner.
+        if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Waits for a lock, permits or a channel, which `about` describes. Calls `request` with the continuation, and maps the
+/// value with which it is resolved; the wait keeps `state` for both. A task may have moved the guard or the other end to
+/// a plain thread, so a deadlock is reported only after a delay.
+///
+/// # Safety
+/// As for [`call`](crate::call::call).
+pub(crate) unsafe fn wait_for<S, T: Send, R>(
+    cx: Cx,
+    about: AboutSubject,
+    forced: bool,
+    mut state: S,
+    request: impl FnOnce(&mut S, Continuation<T>),
+    map: impl FnOnce(S, T) -> R,
+) -> Outcome<R> {
+    const { assert!(!Leaf::<T>::BOXED) };
+    let leaf = begin::<T, T, AboutSubject>(cx, WAITS_FOR_LOCK, about, |k| request(&mut state, k));
+    // SAFETY: the leaf was made above, for a `T`, and this call owns it.
+    match unsafe { delivered_at_once::<T>(cx, leaf, forced) } {
+        // SAFETY: this function returns the outcome to its caller, as the call protocol demands.
+        Some(value) => unsafe { Outcome::done(map(state, value)) },
+        // SAFETY: the caller guarantees the call protocol for this worker.
+        None => unsafe { map_outcome(cx, Suspended { leaf, value: PhantomData::<T> }, move |value| map(state, value)) },
     }
 }
 
