@@ -372,12 +372,18 @@ impl Groups {
     /// Ends a run, whose groups have ended: drops its range, and lets other runs use its records.
     pub(crate) fn end_run(&self, run: u32) {
         let mut free = lock(&self.free);
-        if let Some(indices) = free.of_runs.remove(&run) {
+        // Mostly empty: then nothing is hashed.
+        if !free.of_runs.is_empty()
+            && let Some(indices) = free.of_runs.remove(&run)
+        {
             free.indices.extend(indices);
         }
         drop(free);
         if self.members == Members::RangeCodes {
-            lock(&self.runs).remove(&run);
+            let mut runs = lock(&self.runs);
+            if !runs.is_empty() {
+                runs.remove(&run);
+            }
         }
     }
 

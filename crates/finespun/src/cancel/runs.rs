@@ -53,7 +53,7 @@ pub(crate) struct Run {
     /// The reason, if the run was ended because frames take too much memory.
     exhausted: Mutex<Option<FrameMemory>>,
     report: Mutex<Option<Report>>,
-    ended: Mutex<bool>,
+    end: Mutex<End>,
     bell: Condvar,
     /// Called when the run ends, for callers that do not block in `wait`.
     on_end: Mutex<Option<CompletionCallback>>,
@@ -98,6 +98,14 @@ impl fmt::Display for ProcessDied {
     }
 }
 
+/// The end of a run.
+#[derive(Default)]
+struct End {
+    reached: bool,
+    /// Whether a thread has waited for it.
+    awaited: bool,
+}
+
 /// Why a run's tasks could not end, and a line for each of their waits.
 pub(crate) struct Report {
     pub(crate) cause: Cause,
@@ -128,7 +136,7 @@ impl Run {
             quiescence_waiters: Mutex::new(Vec::new()),
             exhausted: Mutex::new(None),
             report: Mutex::new(None),
-            ended: Mutex::new(false),
+            end: Mutex::new(End::default()),
             bell: Condvar::new(),
             on_end: Mutex::new(None),
         }
@@ -207,9 +215,12 @@ impl Run {
         let waiters = std::mem::take(&mut *lock(&self.quiescence_waiters));
         drop(waiters);
         let callback = lock(&self.on_end).take();
-        let mut ended = lock(&self.ended);
-        *ended = true;
-        self.bell.notify_all();
+        let mut end = lock(&self.end);
+        end.reached = true;
+        if end.awaited {
+            // A system call, also if no thread waits.
+            self.bell.notify_all();
+        }
         callback
     }
 
@@ -347,9 +358,10 @@ impl Run {
 
     /// Blocks the thread until the run has ended.
     pub(crate) fn wait(&self) {
-        let mut ended = lock(&self.ended);
-        while !*ended {
-            ended = self.bell.wait(ended).unwrap_or_else(PoisonError::into_inner);
+        let mut end = lock(&self.end);
+        while !end.reached {
+            end.awaited = true;
+            end = self.bell.wait(end).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -408,6 +420,9 @@ impl Run {
 
     /// Returns the memory error, if the run was ended because frames take too much memory.
     pub(crate) fn exhausted(&self) -> Option<FrameMemory> {
+        if !self.is_cancelled() {
+            return None;
+        }
         let mut error = lock(&self.exhausted).clone()?;
         // Some frames may have been destroyed before the workers counted: the chain alone has `depth + 1`.
         error.frames = error.frames.max(error.depth + 1);
@@ -466,14 +481,14 @@ mod models {
             // The message is handled only if the run is not marked.
             if !run.is_cancelled() {
                 thread::yield_now();
-                assert!(!*lock(&run.ended), "a run ends while one of its messages is handled");
+                assert!(!lock(&run.end).reached, "a run ends while one of its messages is handled");
             }
             // The sweep may come before the cancellation asks for it; then another one follows.
             drop(run.swept(0));
             outside.join().unwrap();
             root.join().unwrap();
             drop(run.swept(0));
-            assert!(*lock(&run.ended));
+            assert!(lock(&run.end).reached);
         });
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Core {
     pending_call: Cell<Option<FrameRef>>,
     /// Grows before this worker shows closures to thieves: the epoch of `closure::missing`.
     pub(crate) shown: Cell<u32>,
+    /// What the worker's nodes contain, and whose thread uses the worker.
+    hosting: Cell<Hosting>,
     /// Whether the worker runs closures: while it is entered, its thread's `RUNS_CLOSURES` says the same.
     runs_closures: Cell<bool>,
     /// The frame that is running. `None` while closures run: a closure's memory is free before its thread begins.
@@ -65,6 +67,17 @@ pub(crate) struct Core {
 }
 
 /// The operations of this worker that frames and calls need.
+/// Whether values that are not `Send` may belong to a worker's nodes: then only the worker's own thread may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hosting {
+    /// Nothing has been made at the worker's nodes, and no message for them has been handled.
+    Nothing,
+    /// The same, and a visitor uses the worker: it must not change that.
+    Visited,
+    /// Something may have been made.
+    Something,
+}
+
 pub(crate) trait Scheduler {
     /// Called when the guard has tripped at this stack pointer. Takes the requests, and decides whether the next call
     /// stays on the stack.
@@ -81,6 +94,8 @@ pub(crate) trait Scheduler {
     /// multiple of the promotion's duration, to bound the cost of fruitless promotions. Handing tasks over is useful
     /// work, so this time does not count.
     fn exclude_from_pause(&self, took: Duration);
+    /// Keeps visitors from this team's workers from now on, and makes those that are there leave.
+    fn end_visits(&self);
     /// Makes `node`, which is one of this worker's, the node at which the code runs from now on. `cx` is this worker's.
     fn enter_node(&self, cx: Cx, node: u32);
     /// Sends the pending call.
@@ -237,6 +252,7 @@ impl Core {
             may_forward: Cell::new(false),
             pending_call: Cell::new(None),
             shown: Cell::new(0),
+            hosting: Cell::new(Hosting::Nothing),
             runs_closures: Cell::new(false),
             current: Cell::new(None),
             run: Cell::new(NOTHING),
@@ -440,6 +456,36 @@ impl Cx {
     #[inline]
     pub(crate) fn node(self) -> u32 {
         self.core().node.get()
+    }
+
+    /// Returns what the worker's nodes contain.
+    pub(crate) fn hosting(self) -> Hosting {
+        self.core().hosting.get()
+    }
+
+    /// Sets what the worker's nodes contain.
+    #[cfg(feature = "visits")]
+    pub(crate) fn set_hosting(self, hosting: Hosting) {
+        self.core().hosting.set(hosting);
+    }
+
+    /// Called before something is made at a node of this worker, or a message for it is handled. Returns false if a visitor uses
+    /// the worker: then the work must be left to the worker's thread, for which the visitor will make way.
+    #[inline(always)]
+    pub(crate) fn may_host(self) -> bool {
+        self.core().hosting.get() == Hosting::Something || self.begin_to_host()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_to_host(self) -> bool {
+        let core = self.core();
+        core.scheduler().end_visits();
+        let may = core.hosting.get() != Hosting::Visited;
+        if may {
+            core.hosting.set(Hosting::Something);
+        }
+        may
     }
 
     /// Returns whether this code runs at another node than the worker's first, where floating tasks run.

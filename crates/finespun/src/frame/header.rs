@@ -71,8 +71,8 @@ pub struct Header {
 /// A location in the source.
 pub(crate) type CallSite = &'static Location<'static>;
 
-/// Returns the type name of a leaf's value, and the source location of its wait.
-pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, CallSite);
+/// Returns what a leaf waits for, and the source location of its wait.
+pub(crate) type Describe = unsafe fn(FrameRef) -> (String, CallSite);
 
 /// Notifies a waiting frame (first argument) that one of its children (second argument) has completed.
 pub(crate) type OnChildComplete = unsafe fn(FrameRef, FrameRef);

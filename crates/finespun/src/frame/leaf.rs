@@ -89,7 +89,62 @@ pub(crate) unsafe fn is_cancelled(leaf: FrameRef) -> bool {
     Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_cancelled()
 }
 
-/// A description of a waiting leaf: the waiter, the awaited type, and the source location of the wait.
+/// An object that tasks wait for, as deadlock reports describe it.
+pub trait Subject {
+    /// Describes the object for the report of a wait, with an article. Called while all workers of the
+    /// waiting task's runtime are parked; takes no lock that another thread may hold for long.
+    fn describe(&self) -> String;
+}
+
+/// The information about its wait that a leaf keeps for deadlock reports.
+pub(crate) trait About: Copy {
+    /// Returns what the wait is for, and its source location. `value` is the type name of the leaf's value.
+    fn describe(self, value: &'static str) -> (String, CallSite);
+}
+
+/// A wait of which only the source location is known.
+impl About for CallSite {
+    fn describe(self, value: &'static str) -> (String, CallSite) {
+        (format!("a continuation of `{value}`"), self)
+    }
+}
+
+/// A wait for an object that can describe itself.
+#[derive(Clone, Copy)]
+pub(crate) struct AboutSubject {
+    place: CallSite,
+    /// The part of the subject that the task waits for, as in "room in"; may be empty. A thin pointer.
+    wanted: &'static &'static str,
+    subject: *const dyn Subject,
+}
+
+impl AboutSubject {
+    /// # Safety
+    /// `subject` lives, at the same address, while the leaf that keeps the result has a waiter and is not completed.
+    pub(crate) unsafe fn new(
+        place: CallSite,
+        wanted: &'static &'static str,
+        subject: &(dyn Subject + '_),
+    ) -> AboutSubject {
+        let subject: *const (dyn Subject + '_) = subject;
+        // SAFETY: the types differ in the lifetime only; the caller guarantees that the subject lives when it is used.
+        let subject =
+            unsafe { std::mem::transmute::<*const (dyn Subject + '_), *const (dyn Subject + 'static)>(subject) };
+        AboutSubject { place, wanted, subject }
+    }
+}
+
+impl About for AboutSubject {
+    fn describe(self, _: &'static str) -> (String, CallSite) {
+        // SAFETY: only waiting leaves that are not completed are described, and `new` demands that the subject lives
+        // while there is such a leaf.
+        let subject = unsafe { &*self.subject }.describe();
+        let space = if self.wanted.is_empty() { "" } else { " " };
+        (format!("{}{space}{subject}", self.wanted), self.place)
+    }
+}
+
+/// A description of a waiting leaf: the waiter, the object of the wait, and the source location of the wait.
 pub(crate) struct Description {
     pub(crate) waiter: Option<FrameRef>,
     pub(crate) what: String,
@@ -136,8 +191,8 @@ pub(crate) unsafe fn describe(leaf: FrameRef, table: &'static VTable) -> Option<
         return None;
     }
     // SAFETY: the function comes from the leaf's own table.
-    let (value, place) = unsafe { (table.leaf?)(leaf) };
-    Some(Description { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
+    let (what, place) = unsafe { (table.leaf?)(leaf) };
+    Some(Description { waiter: header.slot.waiter(), what, place })
 }
 
 /// Gives up a cancelled leaf on behalf of one side (transition 3 or 4); the second side frees it.

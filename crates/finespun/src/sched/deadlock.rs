@@ -24,9 +24,10 @@
 //!    resolve a continuation that it obtained before. A run that begins later is added to `others` only if a thread of
 //!    a runtime has begun it. A program's own thread that takes a continuation into a new run counts as outside: the
 //!    program must declare this, as for any other way in which a plain thread may resolve the continuation.
-//! 3. *Plain threads.* They are outside. A plain thread's continuation must be marked as external. For a guard or
-//!    permit, the library knows whether a plain thread has taken it itself ([`TAKEN`]): while the process has any such
-//!    permit, no runtime in which a task waits for a lock is reported. A guard *moved* to a plain thread is invisible
+//! 3. *Plain threads.* They are outside, and so are std futures. A plain thread's continuation must be marked as
+//!    external. For a guard or permit, the library knows whether a plain thread has taken it itself, and for an end of a
+//!    channel, whether a plain thread has made or used it last ([`TAKEN`]): while the process has any such permit or end,
+//!    no runtime in which a task waits for a lock or channel is reported. A guard *moved* to a plain thread is invisible
 //!    to the library, so such a runtime must also have been stuck for [`PATIENCE`]. A program that lends guards to
 //!    plain threads for longer declares this with `outside`.
 //!
@@ -73,7 +74,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 static TEAMS: ProcessMutex<Vec<Arc<Team>>> = ProcessMutex::new(Vec::new());
 /// Number of teams that have a [`Stuck`] record, which may be outdated. At zero, [`examine_if_stuck`] does nothing.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
-/// Number of permits that plain threads have taken and still hold.
+/// Number of permits that plain threads have taken and still hold, and of ends of channels that they have used last.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// A snapshot of a team's activity: while it stays the same, the team has been stuck all the time.
@@ -110,7 +111,7 @@ impl Stuck {
     }
 }
 
-/// Counts a permit that a plain thread is about to take. If taking it fails, [`permit_returned`] must follow.
+/// Counts a permit that a plain thread is about to take, or an end of a channel that it uses. If taking it fails, [`permit_returned`] must follow.
 pub(crate) fn permit_taken() {
     // Relaxed: ordered by the fence.
     TAKEN.fetch_add(1, Ordering::Relaxed);
@@ -119,7 +120,8 @@ pub(crate) fn permit_taken() {
     fence(Ordering::Release);
 }
 
-/// Uncounts a permit that a plain thread had taken, after it has been given back or forgotten.
+/// Uncounts a permit that a plain thread had taken, after it has been given back or forgotten; or an end of a channel,
+/// after it has been dropped or a task has begun to use it.
 #[cold]
 pub(crate) fn permit_returned() {
     // SeqCst (Dekker): a stuck team is counted in `STUCK` before its examination loads `TAKEN`. Either the examination
@@ -128,6 +130,12 @@ pub(crate) fn permit_returned() {
         examine_if_stuck();
         wake_teams_with_peers();
     }
+}
+
+/// Returns the number of permits and ends that count as held outside the tasks.
+#[cfg(all(test, loom))]
+pub(crate) fn held_outside() -> usize {
+    TAKEN.load(Ordering::SeqCst)
 }
 
 /// Registers a new team.

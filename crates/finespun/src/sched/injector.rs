@@ -1,5 +1,9 @@
-//! A FIFO queue of ready frames that any thread may fill. A team has one for frames that any worker takes, and each
+//! A queue of ready frames that any thread may fill. A team has one for frames that any worker takes, and each
 //! worker has one for frames of its nodes. A lock protects the queue; its length is also stored outside the lock.
+//!
+//! The queue is FIFO, except that it has two parts: *new* frames, the roots of runs, and others, such as frames whose quantum
+//! has expired. While both parts have frames, `take` alternates between them. So a short run is served soon, however many long
+//! ones wait for their next quantum; and those have every second turn, however many runs begin.
 //!
 //! ```text
 //!   put:   lock, push, length, mark, unlock; then notify an idle worker
@@ -16,13 +20,44 @@
 
 use std::collections::VecDeque;
 
-use crate::atomics::{AtomicUsize, Mutex, Ordering, lock};
+use crate::atomics::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use crate::frame::FrameRef;
 
 /// The queue.
 pub(crate) struct Injector {
     length: AtomicUsize,
-    queue: Mutex<VecDeque<SendFrame>>,
+    parts: Mutex<Parts>,
+}
+
+#[derive(Default)]
+struct Parts {
+    new: VecDeque<SendFrame>,
+    others: VecDeque<SendFrame>,
+    /// Whether the last frame was taken from the new ones.
+    took_new: bool,
+}
+
+impl Parts {
+    #[inline(always)]
+    fn pop(&mut self) -> Option<SendFrame> {
+        if self.new.is_empty() {
+            return self.others.pop_front();
+        }
+        self.pop_in_turn()
+    }
+
+    #[cold]
+    fn pop_in_turn(&mut self) -> Option<SendFrame> {
+        let (first, second) =
+            if self.took_new { (&mut self.others, &mut self.new) } else { (&mut self.new, &mut self.others) };
+        match first.pop_front() {
+            Some(frame) => {
+                self.took_new = !self.took_new;
+                Some(frame)
+            }
+            None => second.pop_front(),
+        }
+    }
 }
 
 struct SendFrame(FrameRef);
@@ -32,28 +67,54 @@ unsafe impl Send for SendFrame {}
 
 impl Injector {
     pub(super) fn new() -> Injector {
-        Injector { length: AtomicUsize::new(0), queue: Mutex::new(VecDeque::new()) }
+        Injector { length: AtomicUsize::new(0), parts: Mutex::default() }
     }
 
-    /// Appends a ready frame, then calls `mark` under the lock.
-    pub(super) fn put(&self, frame: FrameRef, mark: impl FnOnce()) {
-        let mut queue = lock(&self.queue);
-        queue.push_back(SendFrame(frame));
-        // Relaxed: written under the lock; see the module documentation for the readers.
-        self.length.store(queue.len(), Ordering::Relaxed);
+    /// Appends a ready frame.
+    pub(super) fn put(&self, frame: FrameRef) {
+        drop(self.put_with(|parts| parts.others.push_back(SendFrame(frame))));
+    }
+
+    /// Appends the root of a run, then calls `mark` under the lock.
+    pub(super) fn put_root(&self, root: FrameRef, mark: impl FnOnce()) {
+        let _parts = self.put_with(|parts| parts.new.push_back(SendFrame(root)));
         mark();
     }
 
-    /// Takes the oldest frame.
+    #[inline(always)]
+    fn put_with(&self, push: impl FnOnce(&mut Parts)) -> MutexGuard<'_, Parts> {
+        let mut parts = lock(&self.parts);
+        push(&mut parts);
+        // Relaxed, both: written under the lock; see the module documentation for the readers.
+        self.length.store(self.length.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        parts
+    }
+
+    /// Takes the oldest frame of the part whose turn it is.
     pub(super) fn take(&self) -> Option<FrameRef> {
+        self.take_by(Parts::pop)
+    }
+
+    /// Takes the oldest new frame.
+    pub(super) fn take_root(&self) -> Option<FrameRef> {
+        self.take_by(|parts| parts.new.pop_front())
+    }
+
+    /// Returns whether the root of a new run waits.
+    pub(super) fn has_roots(&self) -> bool {
+        !self.is_empty() && !lock(&self.parts).new.is_empty()
+    }
+
+    #[inline(always)]
+    fn take_by(&self, pop: impl FnOnce(&mut Parts) -> Option<SendFrame>) -> Option<FrameRef> {
         if self.is_empty() {
             return None;
         }
-        let mut queue = lock(&self.queue);
-        let frame = queue.pop_front();
-        // Relaxed: written under the lock.
-        self.length.store(queue.len(), Ordering::Relaxed);
-        frame.map(|frame| frame.0)
+        let mut parts = lock(&self.parts);
+        let frame = pop(&mut parts)?;
+        // Relaxed, both: written under the lock.
+        self.length.store(self.length.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        Some(frame.0)
     }
 
     /// Returns whether the queue was empty at some moment during the call. A hint: only `take` decides, under the lock.
@@ -116,7 +177,7 @@ mod models {
                 thread::spawn(move || pool.work())
             };
             // An address that represents the root; never followed.
-            pool.injector.put(NonNull::dangling(), || pool.run.start(0));
+            pool.injector.put_root(NonNull::dangling(), || pool.run.start(0));
             pool.idle.notify_one();
             pool.run.wait();
             assert!(!pool.run.under_way() && pool.injector.is_empty());
@@ -134,7 +195,7 @@ mod models {
             });
             for address in [64, 128] {
                 let address = std::ptr::without_provenance_mut(address);
-                injector.put(NonNull::new(address).unwrap(), || {});
+                injector.put(NonNull::new(address).unwrap());
             }
             let mut taken: Vec<_> = takers.map(|taker| taker.join().unwrap()).into_iter().collect();
             let left = std::iter::from_fn(|| injector.take()).map(|frame| frame.as_ptr().addr()).collect::<Vec<_>>();
@@ -144,5 +205,36 @@ mod models {
             taken.sort_unstable();
             assert_eq!(taken, [64, 128]);
         });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::ptr::{NonNull, without_provenance_mut};
+
+    use super::*;
+
+    /// Addresses that represent frames; never followed.
+    fn frame(number: usize) -> FrameRef {
+        NonNull::new(without_provenance_mut(number * 64)).unwrap()
+    }
+
+    fn numbers(injector: &Injector) -> Vec<usize> {
+        std::iter::from_fn(|| injector.take()).map(|frame| frame.as_ptr().addr() / 64).collect()
+    }
+
+    #[test]
+    fn new_roots_and_other_frames_take_turns() {
+        let injector = Injector::new();
+        (1..=6).for_each(|number| injector.put(frame(number)));
+        injector.put_root(frame(10), || {});
+        assert_eq!(numbers(&injector), [10, 1, 2, 3, 4, 5, 6]);
+        (10..=13).for_each(|number| injector.put_root(frame(number), || {}));
+        (1..=2).for_each(|number| injector.put(frame(number)));
+        let taken = numbers(&injector);
+        assert_eq!(taken.len(), 6);
+        let second = |number| taken.iter().position(|&other| other == number).unwrap();
+        assert!(second(1) <= 1 && second(2) <= 3, "{taken:?}");
+        assert!(taken.iter().filter(|&&number| number >= 10).is_sorted());
     }
 }

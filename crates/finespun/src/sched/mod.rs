@@ -19,5 +19,7 @@ mod report;
 pub(crate) mod state;
 pub(crate) mod team;
 pub(crate) mod ticker;
+#[cfg(feature = "visits")]
+mod visit;
 pub(crate) mod work;
 pub(crate) mod worker;

@@ -8,7 +8,7 @@
 //!            ^       3 notified        5 the scout's timeout      |
 //!            |       4 withdraws                                  |
 //!            +----------------------------------------------------+
-//!                             3 notified, 4 withdraws
+//!                        3 notified, 4 withdraws, 6 lent
 //! ```
 //!
 //! A worker that found no work announces that it goes idle (1), looks for work once more, and commits to park (2) or
@@ -56,6 +56,11 @@
 //! **The lookout.** While all workers are parked, the one that parked last waits with the same timeouts if workers of other
 //! processes are awake, and asks them for work. It stays parked meanwhile. If none is awake, it waits until one wakes.
 //!
+//! **Visits.** A thread that calls `Runtime::run` may borrow a parked worker whose own thread waits (6): the worker is awake
+//! then, while its thread waits on. The visitor announces and commits in the worker's name (1, 2) and gives the worker back;
+//! if the worker is awake at that moment, or the scout, the visitor rings its bell. Until the worker is given back its thread
+//! only waits, whatever rings. See [`super::visit`].
+//!
 //! **All idle.** The worker whose commit leaves no worker awake or announced receives [`Prepared::Last`]. At that
 //! moment every worker has looked for work since it announced and has not been notified since, so no frame is ready
 //! anywhere. New work can come only from a message, from another thread, or from this last worker: it resumes the
@@ -69,6 +74,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 mod bell;
+#[cfg(any(feature = "visits", test))]
+mod lent;
 #[cfg(all(test, loom))]
 mod models;
 mod stages;
@@ -76,6 +83,8 @@ mod stages;
 mod tests;
 
 use bell::Bell;
+#[cfg(feature = "visits")]
+pub(crate) use lent::{Left, Lent};
 use stages::Stages;
 
 /// Timeout of the scout's first wait.
@@ -92,6 +101,8 @@ pub(crate) struct Idle {
     /// producer reads it.
     sleepers: CachePadded<AtomicUsize>,
     stages: Mutex<Stages>,
+    /// Whether a worker searches for longer than others.
+    eager: AtomicBool,
     spots: Box<[CachePadded<ParkingSpot>]>,
 }
 
@@ -101,6 +112,19 @@ struct ParkingSpot {
     /// Whether the worker is announced or parked. Written under the mutex.
     asleep: AtomicBool,
     bell: Bell,
+    /// The core on which the worker's thread has run last.
+    #[cfg(any(feature = "visits", test))]
+    core: std::sync::atomic::AtomicU32,
+}
+
+/// Returns the number of the core that this thread runs on, where the system tells.
+#[cfg(any(feature = "visits", test))]
+fn core() -> u32 {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    // SAFETY: the function has no conditions.
+    return unsafe { libc::sched_getcpu() } as u32;
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    0
 }
 
 /// The next step of a worker that announced itself.
@@ -153,10 +177,18 @@ impl Idle {
             (None, Some(peers)) => Bell::shared(Arc::clone(peers), worker),
             (None, None) => Bell::new(),
         };
-        let spot = |worker| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: bell(worker) });
+        let spot = |worker| {
+            CachePadded::new(ParkingSpot {
+                asleep: AtomicBool::new(false),
+                bell: bell(worker),
+                #[cfg(any(feature = "visits", test))]
+                core: std::sync::atomic::AtomicU32::new(u32::MAX),
+            })
+        };
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             stages: Mutex::new(Stages::new(workers)),
+            eager: AtomicBool::new(false),
             spots: (0..workers).map(spot).collect(),
         }
     }
@@ -191,6 +223,13 @@ impl Idle {
         if self.anyone_idle() {
             self.wake(count);
         }
+    }
+
+    /// Lets the caller search for longer than other workers do, until the result is dropped; only one worker at a time may.
+    pub(crate) fn be_eager(&self) -> Option<Eager<'_>> {
+        // Relaxed, both: a limit on the number of workers that search, which orders nothing.
+        let first = !self.eager.load(Ordering::Relaxed) && !self.eager.swap(true, Ordering::Relaxed);
+        first.then_some(Eager(self))
     }
 
     /// Wakes all idle workers.
@@ -307,6 +346,18 @@ impl Idle {
     }
 }
 
+/// The right of one worker to search for longer.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Eager<'a>(&'a Idle);
+
+impl Drop for Eager<'_> {
+    fn drop(&mut self) {
+        // Relaxed: see `be_eager`.
+        self.0.eager.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Proof that all workers are parked; they stay parked until it is dropped.
 #[must_use]
 pub(crate) struct Parked<'a> {
@@ -326,6 +377,12 @@ impl<'a> Parking<'a> {
         let mut waited = Waited::Rung;
         loop {
             let mut stages = self.idle.lock();
+            if !stages.use_again(self.worker) {
+                // A visitor uses the worker, and rings when it gives it back with something to do.
+                drop(stages);
+                waited = bell.wait(None);
+                continue;
+            }
             // Returning unlocks the mutex, then drops `self` unless `self` is returned; the drop appoints a scout.
             if stages.is_shut_down() {
                 return Wake::Shutdown;
@@ -347,7 +404,11 @@ impl<'a> Parking<'a> {
             if timeout.is_none() && stages.is_lookout(self.worker) && bell.look_out() {
                 timeout = Some(stages.lookout_timeout());
             }
+            stages.wait(self.worker);
             drop(stages);
+            // Relaxed: a hint.
+            #[cfg(any(feature = "visits", test))]
+            self.idle.spots[self.worker].core.store(core(), std::sync::atomic::Ordering::Relaxed);
             waited = bell.wait(timeout);
         }
     }
@@ -355,6 +416,15 @@ impl<'a> Parking<'a> {
     /// Looks for work, and commits (2) or withdraws (4). The worker is announced, or has been notified since it
     /// announced.
     fn commit(self, work_visible: impl FnOnce() -> bool) -> Prepared<'a> {
+        self.commit_by(work_visible, Stages::commit)
+    }
+
+    /// Does the same; `commit` is the transition.
+    fn commit_by(
+        self,
+        work_visible: impl FnOnce() -> bool,
+        commit: impl FnOnce(&mut Stages, usize) -> bool,
+    ) -> Prepared<'a> {
         // Dekker, worker's side: pairs with the fence in `notify`.
         fence(Ordering::SeqCst);
         // If the look panics, dropping `self` withdraws the worker.
@@ -369,7 +439,7 @@ impl<'a> Parking<'a> {
         if stages.is_awake(self.worker) {
             return Prepared::Work;
         }
-        if stages.commit(self.worker) { Prepared::Last(self) } else { Prepared::Park(self) }
+        if commit(&mut stages, self.worker) { Prepared::Last(self) } else { Prepared::Park(self) }
     }
 }
 

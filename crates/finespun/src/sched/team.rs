@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
+#[cfg(feature = "visits")]
+use crate::atomics::AtomicBool;
 use crate::atomics::{AtomicU32, Ordering, lock_std as lock};
 use crate::cancel::groups::{Groups, Members, Policy};
 use crate::cancel::runs::Run;
@@ -18,7 +20,7 @@ use crate::frame::front::StatePlace;
 use crate::frame::number::TeamId;
 use crate::frame::{FrameRef, home};
 use crate::observe::Stats;
-use crate::process::watch_forks;
+use crate::process::{generation, watch_forks};
 use crate::sim::{Entered, Simulator};
 
 use super::deadlock::{self, Stuck};
@@ -28,6 +30,8 @@ use super::messages::MessagesSent;
 use super::park::Idle;
 use super::peers::{Part, Peers};
 use super::ticker::Bell;
+#[cfg(feature = "visits")]
+use super::visit::Door;
 use crate::frame::guard::Flags;
 
 pub(crate) use entry::{Host, Waits, WorkerEntry};
@@ -42,6 +46,9 @@ pub(crate) struct Config {
     pub(crate) block_every: u32,
     #[cfg(feature = "pinning")]
     pub(crate) pin: bool,
+    /// Whether callers of `Runtime::run` may run tasks.
+    #[cfg(feature = "visits")]
+    pub(crate) visits: bool,
     pub(crate) members: Members,
     pub(crate) policy: Policy,
     pub(crate) frame_memory: Option<usize>,
@@ -73,10 +80,16 @@ pub(crate) struct Team {
     pub(crate) bell: Bell,
     /// Whether a message or a located frame has existed: until then, only idle workers check for either.
     messages_sent: CachePadded<MessagesSent>,
+    /// Whether visitors must leave, and no others come: something may have been made at a node, or a message sent.
+    #[cfg(feature = "visits")]
+    pub(super) visits_end: AtomicBool,
+    /// Whether a worker has shared work during the last visit.
+    #[cfg(feature = "visits")]
+    pub(super) visits_share: AtomicBool,
     /// The record of the team while it is stuck.
     stuck: Mutex<Option<Stuck>>,
-    /// Id of the process that has the team's threads.
-    process: u32,
+    /// The generation of the process that has the team's threads.
+    generation: usize,
 }
 
 impl Team {
@@ -101,6 +114,8 @@ impl Team {
                     state: unsafe { worker_state(number, place) },
                     inbox: Injector::new(),
                     host,
+                    #[cfg(feature = "visits")]
+                    door: Door::default(),
                 })
             };
             let workers = hosts.into_iter().enumerate().map(entry).collect();
@@ -128,8 +143,12 @@ impl Team {
                 })),
                 bell: Bell::default(),
                 messages_sent: CachePadded::new(MessagesSent::new()),
+                #[cfg(feature = "visits")]
+                visits_end: AtomicBool::new(false),
+                #[cfg(feature = "visits")]
+                visits_share: AtomicBool::new(false),
                 stuck: Mutex::new(None),
-                process: std::process::id(),
+                generation: generation(),
             })
         })?;
         deadlock::register(&team);
@@ -147,7 +166,7 @@ impl Team {
 
     /// Returns whether this process is a fork of the process that has the team's threads.
     pub(crate) fn forked(&self) -> bool {
-        std::process::id() != self.process
+        generation() != self.generation
     }
 
     /// Removes the team from the tables of teams, after its workers have ended.
@@ -159,7 +178,19 @@ impl Team {
 
     /// Records that a message is about to be sent, or that a located frame is ready.
     pub(crate) fn use_nodes(&self) {
+        self.end_visits();
         self.messages_sent.announce();
+    }
+
+    /// Keeps visitors from the workers from now on: their nodes may contain values that are not `Send`.
+    #[inline(always)]
+    pub(crate) fn end_visits(&self) {
+        // Relaxed, both: a hint. What a visitor must not do, `Cx::may_host` decides. The load avoids writing to a shared cache
+        // line.
+        #[cfg(feature = "visits")]
+        if !self.visits_end.load(Ordering::Relaxed) {
+            self.visits_end.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Returns whether messages or located frames may exist: a hint for busy workers. A worker that goes idle checks
@@ -180,7 +211,7 @@ impl Team {
     pub(crate) fn inject_at(&self, worker: usize, frame: FrameRef) {
         let _entered = self.enter();
         self.use_nodes();
-        self.workers[worker].inbox.put(frame, || {});
+        self.workers[worker].inbox.put(frame);
         if !mutated!(LostNotice) {
             self.idle.notify_worker(worker);
         }
@@ -253,22 +284,20 @@ impl Team {
     }
 
     /// Queues a frame behind all others, where any worker finds it.
+    #[inline(never)]
     pub(crate) fn inject_last(&self, frame: FrameRef) {
-        self.inject_with(frame, || {});
+        let _entered = self.enter();
+        self.injected.put(frame);
+        self.idle.notify_one();
     }
 
     /// Hands the root of a run to the workers.
     pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
         let entered = self.enter();
         let begun = self.simulator.as_ref().map_or(0, |simulator| simulator.begin());
-        self.inject_with(frame, || run.start(begun));
-        drop(entered);
-    }
-
-    fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
-        let _entered = self.enter();
-        self.injected.put(frame, mark);
+        self.injected.put_root(frame, || run.start(begun));
         self.idle.notify_one();
+        drop(entered);
     }
 
     /// If the machine is simulated, waits until all workers wait, and keeps them from running until the result is
@@ -279,6 +308,15 @@ impl Team {
 
     pub(crate) fn take_injected(&self) -> Option<FrameRef> {
         self.injected.take()
+    }
+
+    pub(crate) fn take_root(&self) -> Option<FrameRef> {
+        self.injected.take_root()
+    }
+
+    /// Returns whether the root of a new run waits for a worker.
+    pub(crate) fn has_roots(&self) -> bool {
+        self.injected.has_roots()
     }
 
     /// Returns whether a frame from outside the deques is visible.

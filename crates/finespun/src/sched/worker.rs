@@ -1,5 +1,5 @@
 //! One worker: its loop, and where it takes frames. [`asked`] answers the requests of running code, [`begging`] exchanges
-//! tasks with other processes, and [`idle`] waits for work.
+//! tasks with other processes, [`idle`] waits for work, and `visited` lets the thread of a caller use the worker.
 //!
 //! Order of the loop: its mailbox, its ready closures and its deque (youngest first), ready frames of its nodes, frames
 //! injected from outside, the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th
@@ -44,6 +44,8 @@ const RETRY: Duration = Duration::from_micros(1);
 mod asked;
 mod begging;
 mod idle;
+#[cfg(feature = "visits")]
+mod visited;
 
 /// A worker, used on its own thread only.
 pub(crate) struct Worker<'t> {
@@ -57,14 +59,25 @@ pub(crate) struct Worker<'t> {
     /// Whether every guard check must trip: for block-every-n, or because the machine is simulated.
     trips_always: bool,
     index: usize,
+    /// The guard's limit on the stack of the worker's own thread.
+    #[cfg(feature = "visits")]
+    stack_limit: usize,
+    /// The run of the visitor that uses the worker.
+    #[cfg(feature = "visits")]
+    visitor: Cell<Option<NonNull<Run>>>,
     tick: Cell<u32>,
+    /// Set when a frame's quantum has expired, until the next turn.
+    quantum_expired: Cell<bool>,
+    /// Whether the last such turn could only take a root.
+    served_roots: Cell<bool>,
     random: Cell<u64>,
     /// On a simulated machine: where a search for work begins, modulo the number of workers.
     victims_from: Cell<u64>,
     blocked: Cell<u32>,
     leaving_for: Cell<Reason>,
     swept: Cell<u32>,
-    left_at: Cell<Option<Instant>>,
+    /// The beginning of the promotion under way: the time, and the number of frames made before it.
+    left_at: Cell<Option<(Instant, u64)>>,
     promote_after: Cell<Option<Instant>>,
     begging: Begging,
     /// Whether the worker is handling messages.
@@ -82,7 +95,7 @@ pub(crate) struct Worker<'t> {
 
 /// Aborts the process when a panic unwinds a worker, after the panic's message is printed. Otherwise the worker would
 /// end silently, and its frames would be lost.
-struct AbortOnUnwind;
+pub(super) struct AbortOnUnwind;
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         std::process::abort();
@@ -106,7 +119,13 @@ impl Worker<'_> {
         let seed = team.simulator.as_ref().map_or(0, |simulator| simulator.seed());
         let worker = Worker {
             index,
+            #[cfg(feature = "visits")]
+            stack_limit,
+            #[cfg(feature = "visits")]
+            visitor: Cell::new(None),
             tick: Cell::new(0),
+            quantum_expired: Cell::new(false),
+            served_roots: Cell::new(false),
             random: Cell::new((0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)) ^ seed),
             victims_from: Cell::new(index as u64 + 1),
             blocked: Cell::new(0),
@@ -144,6 +163,8 @@ impl Worker<'_> {
         context.policy.set(worker.team.config.policy);
         let entered = cx.enter();
         worker.entry.host().attach(cx);
+        #[cfg(feature = "visits")]
+        worker.entry.door.open(&worker);
         worker.work(cx);
         worker.entry.host().detach(cx);
         drop(entered);
@@ -197,16 +218,13 @@ impl Worker<'_> {
     #[inline(never)]
     fn run_ready(&self, cx: Cx) {
         while let Some(frame) = self.next() {
-            // A hint for thieves; Release for those of other processes.
-            cx.core().front.running.store(true, Ordering::Release);
-            let alive = AbortOnUnwind;
             // SAFETY: `next` returns a ready frame, which is in no queue any more.
-            unsafe { run::run(cx, frame) };
-            std::mem::forget(alive);
-            cx.core().front.running.store(false, Ordering::Release);
+            unsafe { run_frame(cx, frame) };
         }
     }
 
+    // Always inlined in the worker's loop, although visitors have a loop of their own.
+    #[inline(always)]
     fn next(&self) -> Option<FrameRef> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
@@ -231,11 +249,25 @@ impl Worker<'_> {
         self.team.take_injected().or_else(|| self.steal())
     }
 
+    /// Lets the next turn first take the root of a new run: a frame's quantum has expired.
+    fn serve_roots_next(&self) {
+        self.quantum_expired.set(true);
+        self.tick.update(|tick| tick.wrapping_add(FAIR - 1 - tick % FAIR));
+    }
+
     /// Takes the frame that has waited longest: one from outside, or, once in [`RARE`] calls, the oldest of the
     /// worker's own.
     #[cold]
     #[inline(never)]
     fn oldest(&self, tick: u32) -> Option<FrameRef> {
+        if self.quantum_expired.take() {
+            // The preempted frames come after the worker's own, but not always: quanta may expire before each fair turn.
+            let roots_only = !self.served_roots.get();
+            self.served_roots.set(roots_only);
+            if roots_only {
+                return self.team.take_root();
+            }
+        }
         self.team.take_injected().or_else(|| match tick.is_multiple_of(FAIR * RARE) {
             true => {
                 self.show();
@@ -294,6 +326,9 @@ impl Worker<'_> {
     }
 
     fn handle(&self, messages: usize) -> bool {
+        if !self.cx.may_host() {
+            return false;
+        }
         // As in `work`.
         self.context().front.running.store(true, Ordering::Release);
         let alive = AbortOnUnwind;
@@ -453,6 +488,21 @@ impl Worker<'_> {
             simulator.root_ended(run.begun());
         }
     }
+}
+
+/// Runs a frame.
+///
+/// # Safety
+/// The frame is ready and in no queue, and `cx` is the current worker's.
+#[inline(always)]
+unsafe fn run_frame(cx: Cx, frame: FrameRef) {
+    // A hint for thieves; Release for those of other processes.
+    cx.core().front.running.store(true, Ordering::Release);
+    let alive = AbortOnUnwind;
+    // SAFETY: the caller guarantees it.
+    unsafe { run::run(cx, frame) };
+    std::mem::forget(alive);
+    cx.core().front.running.store(false, Ordering::Release);
 }
 
 /// Binds this thread to the `index`th core that the process may use. Best effort: errors are ignored.

@@ -4,7 +4,7 @@
 
 use super::{Idle, Prepared, Wake};
 use crate::{
-    atomics::{Arc, AtomicUsize, Ordering, explore, thread},
+    atomics::{Arc, AtomicUsize, Ordering, UnsafeCell, explore, thread},
     cancel::teams::Externals,
     sched::deque::{Deque, Steal},
 };
@@ -225,6 +225,88 @@ fn only_the_last_worker_to_idle_receives_last() {
         run(0)();
         other.join().unwrap();
         assert_eq!(pool.lasts.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// Runs as a visitor of some worker, if one is lent: takes an item, and parks the worker as a visitor does.
+fn visit(pool: &Pool, states: &[UnsafeCell<u32>]) {
+    let Some(lent) = pool.idle.lend(true) else { return };
+    // SAFETY: the worker is lent, so its thread does not use its state; loom checks it.
+    states[lent.worker()].with_mut(|state| unsafe { *state += 1 });
+    if pool.take() && pool.taken.fetch_add(1, Ordering::Relaxed) == 0 {
+        pool.idle.shutdown();
+    }
+    // SAFETY: as above.
+    states[lent.worker()].with_mut(|state| unsafe { *state += 1 });
+    let _ = lent.park(|| false, || pool.visible());
+}
+
+/// Like [`Pool::work`] for one item; uses the worker's state whenever the worker is awake.
+fn work_with_state(pool: &Pool, worker: usize, states: &[UnsafeCell<u32>]) {
+    loop {
+        // SAFETY: an awake worker that is not lent is its thread's; loom checks it.
+        states[worker].with_mut(|state| unsafe { *state += 1 });
+        if pool.take() {
+            pool.taken.fetch_add(1, Ordering::Relaxed);
+            pool.idle.shutdown();
+        } else if !pool.idle(worker) {
+            // As a worker that ends does.
+            // SAFETY: as above.
+            states[worker].with_mut(|state| unsafe { *state += 1 });
+            return;
+        }
+    }
+}
+
+struct Visited {
+    pool: Arc<Pool>,
+    states: [UnsafeCell<u32>; 2],
+}
+
+// SAFETY: the protocol gives each state one user at a time, which loom checks.
+unsafe impl Sync for Visited {}
+// SAFETY: as above.
+unsafe impl Send for Visited {}
+
+/// The visitor or the worker's thread takes the item, and never both use the worker.
+#[test]
+fn a_visitor_and_a_workers_thread_take_turns() {
+    explore(3, || {
+        let visited = Arc::new(Visited { pool: Pool::new(1), states: [UnsafeCell::new(0), UnsafeCell::new(0)] });
+        let worker = {
+            let visited = Arc::clone(&visited);
+            thread::spawn(move || work_with_state(&visited.pool, 0, &visited.states))
+        };
+        let producer = {
+            let visited = Arc::clone(&visited);
+            thread::spawn(move || {
+                visited.pool.put();
+                visited.pool.idle.notify_one();
+            })
+        };
+        visit(&visited.pool, &visited.states);
+        producer.join().unwrap();
+        worker.join().unwrap();
+        assert_eq!(visited.pool.taken.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The same with two workers, of which one may be the scout.
+#[test]
+fn a_visitor_of_two_workers_loses_no_item() {
+    explore(2, || {
+        let visited = Arc::new(Visited { pool: Pool::new(2), states: [UnsafeCell::new(0), UnsafeCell::new(0)] });
+        let workers = [0, 1].map(|worker| {
+            let visited = Arc::clone(&visited);
+            thread::spawn(move || work_with_state(&visited.pool, worker, &visited.states))
+        });
+        visit(&visited.pool, &visited.states);
+        visited.pool.put();
+        visited.pool.idle.notify_one();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(visited.pool.taken.load(Ordering::Relaxed), 1);
     });
 }
 

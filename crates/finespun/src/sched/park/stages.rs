@@ -15,13 +15,27 @@ enum Stage {
     Parked,
 }
 
+/// Where the thread of a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thread {
+    /// Uses the worker.
+    Works,
+    /// Waits on its bell, or is about to, and does not use the worker until it has locked the stages again.
+    Waits,
+    /// Waits, while a visitor uses the worker.
+    Lent,
+}
+
 /// The idle workers, the scout, and the shutdown flag.
 ///
-/// Invariants: the scout is on the list. When all workers are parked, no worker is the scout. When only some workers
-/// are parked, one worker is the scout, or a worker that left the list has yet to appoint one.
+/// Invariants: the scout is on the list. When only some workers are parked, one worker is the scout, or a worker that left
+/// the list has yet to appoint one, or a visitor has parked its worker when no run was left. When all workers are parked, no
+/// worker is the scout, unless a visitor has parked its worker last: then the scout keeps its timed wait until the timeout, so
+/// that the next visitor need not wake it.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Box<[Stage]>,
+    threads: Box<[Thread]>,
     /// The workers that are announced or parked, in the order in which they announced.
     list: Vec<usize>,
     /// Number of parked workers in `list`.
@@ -39,6 +53,7 @@ impl Stages {
     pub(super) fn new(workers: usize) -> Self {
         Self {
             stages: vec![Stage::Awake; workers].into(),
+            threads: vec![Thread::Works; workers].into(),
             list: Vec::with_capacity(workers),
             parked: 0,
             scout: None,
@@ -88,9 +103,13 @@ impl Stages {
         true
     }
 
-    /// (5) parked -> announced, if `worker` is still the scout. Returns whether it is.
+    /// (5) parked -> announced, if `worker` is still the scout, and not all workers are parked. Returns whether it is.
     pub(super) fn time_out(&mut self, worker: usize) -> bool {
         if self.scout != Some(worker) || self.stages[worker] != Stage::Parked {
+            return false;
+        }
+        if self.all_parked() {
+            self.scout = None;
             return false;
         }
         self.stages[worker] = Stage::Announced;
@@ -139,6 +158,68 @@ impl Stages {
         (self.scout == Some(worker)).then_some(self.timeout)
     }
 
+    /// Notes that the worker's thread waits, and does not use the worker.
+    pub(super) fn wait(&mut self, worker: usize) {
+        if self.threads[worker] == Thread::Works {
+            self.threads[worker] = Thread::Waits;
+        }
+    }
+
+    /// Notes that the worker's thread uses the worker again. Returns false if a visitor uses it: the thread must wait on.
+    pub(super) fn use_again(&mut self, worker: usize) -> bool {
+        let may = self.threads[worker] != Thread::Lent;
+        if may {
+            self.threads[worker] = Thread::Works;
+        }
+        may
+    }
+
+    /// (6) parked -> awake, for a visitor. Returns the worker, one whose thread waits: one that is `near`, if possible, and
+    /// rather not the scout, since another would have to be woken in its place.
+    #[cfg(any(feature = "visits", test))]
+    pub(super) fn lend(&mut self, near: impl Fn(usize) -> bool) -> Option<usize> {
+        let lends = |stages: &Stages, worker: usize| {
+            stages.stages[worker] == Stage::Parked && stages.threads[worker] == Thread::Waits
+        };
+        let list = || self.list.iter().rev().copied().filter(|&worker| lends(self, worker));
+        let worker = list().find(|&worker| near(worker));
+        let worker = worker.or_else(|| list().find(|&worker| self.scout != Some(worker))).or_else(|| list().next())?;
+        self.threads[worker] = Thread::Lent;
+        let timeout = self.timeout;
+        self.rouse(worker);
+        if self.scout.is_some() {
+            // It waits already.
+            self.timeout = timeout;
+        }
+        Some(worker)
+    }
+
+    /// (7) announced -> parked, by a visitor. The worker becomes the scout only if `runs`: there are other runs. Returns
+    /// whether all workers are parked now.
+    #[cfg(any(feature = "visits", test))]
+    pub(super) fn commit_visited(&mut self, worker: usize, runs: bool) -> bool {
+        debug_assert_eq!(self.stages[worker], Stage::Announced);
+        debug_assert_eq!(self.threads[worker], Thread::Lent);
+        self.stages[worker] = Stage::Parked;
+        self.parked += 1;
+        if self.all_parked() {
+            self.lookout = Some(worker);
+            return true;
+        }
+        if runs {
+            self.scout.get_or_insert(worker);
+        }
+        false
+    }
+
+    /// Ends a visit. Returns whether the worker's thread must be woken: the worker is awake or the scout, or must end.
+    #[cfg(any(feature = "visits", test))]
+    pub(super) fn give_back(&mut self, worker: usize) -> bool {
+        debug_assert_eq!(self.threads[worker], Thread::Lent);
+        self.threads[worker] = Thread::Waits;
+        self.is_awake(worker) || self.scout == Some(worker) || self.shut_down
+    }
+
     /// Returns whether `worker` is not on the list.
     pub(super) fn is_awake(&self, worker: usize) -> bool {
         self.stages[worker] == Stage::Awake
@@ -147,6 +228,14 @@ impl Stages {
     /// Returns whether no worker is awake or announced.
     pub(super) fn all_parked(&self) -> bool {
         self.parked == self.stages.len()
+    }
+
+    /// Lets the scout, if it is parked, ask at once. Returns the scout, which the caller must ring.
+    #[cfg(any(feature = "visits", test))]
+    pub(super) fn hurry_scout(&mut self) -> Option<usize> {
+        let scout = self.scout.filter(|&scout| self.stages[scout] == Stage::Parked)?;
+        self.timeout = Duration::ZERO;
+        Some(scout)
     }
 
     /// Returns the number of workers on the list.
@@ -179,6 +268,9 @@ impl Stages {
         match self.scout {
             Some(scout) => assert!(!self.is_awake(scout) && !self.all_parked(), "{self:?}"),
             None => assert!(self.parked == 0 || self.all_parked() || leaving, "{self:?}"),
+        }
+        for (stage, thread) in self.stages.iter().zip(&self.threads) {
+            assert!(*thread != Thread::Waits || *stage != Stage::Announced, "{self:?}");
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::run::context::Context;
 
 use super::super::deque::Deque;
 use super::super::injector::Injector;
+#[cfg(feature = "visits")]
+use super::super::visit::Door;
 
 /// One worker, as the other workers see it.
 pub(crate) struct WorkerEntry {
@@ -21,6 +23,8 @@ pub(crate) struct WorkerEntry {
     /// Ready frames of the worker's nodes, queued by other threads.
     pub(crate) inbox: Injector,
     pub(super) host: Box<dyn Host>,
+    #[cfg(feature = "visits")]
+    pub(in super::super) door: Door,
 }
 
 // SAFETY: in the worker's state, threads other than its worker use only the front, the counters and the exhausted mark,

@@ -1,6 +1,7 @@
 //! The runs of a team: they begin, end and are cancelled here.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use crate::atomics::{Ordering, fence, lock_std as lock};
@@ -20,7 +21,7 @@ use super::Team;
 /// The runs that have begun and have not been removed.
 #[derive(Default)]
 pub(super) struct Runs {
-    by_number: HashMap<u32, Arc<Run>>,
+    by_number: HashMap<u32, Arc<Run>, BuildHasherDefault<OfNumber>>,
     next: u32,
     /// Number of runs begun, and of names left out.
     begun: u64,
@@ -28,6 +29,26 @@ pub(super) struct Runs {
     refused: BTreeSet<u32>,
     /// Why no run can end any more, if a node of a simulated machine or another process has died.
     given_up: Option<Cause>,
+}
+
+/// A hash of a run's number: numbers are given in order, so any hash spreads them.
+#[derive(Default)]
+struct OfNumber(u64);
+
+impl Hasher for OfNumber {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a run's number is a `u32`")
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // Fibonacci hashing: the table uses the highest bits, and the lowest.
+        self.0 = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The most names that are refused. Only forged messages make any.
@@ -158,6 +179,14 @@ impl Team {
         // In a group that has ended, only a forged message has left a frame.
         let is = |group: &Group| group.has_ended() || self.groups.is_terminated(group, |run| self.run_cancelled(run));
         group.is_some_and(is)
+    }
+
+    /// Returns whether runs other than `run` have begun and have not been removed.
+    #[cfg(feature = "visits")]
+    pub(in super::super) fn has_other_runs(&self, run: &Run) -> bool {
+        let runs = lock(&self.runs);
+        // The table may have room for many more.
+        runs.by_number.len() > usize::from(runs.by_number.contains_key(&run.number))
     }
 
     pub(crate) fn any_run(&self) -> bool {

@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 use super::{FAIR, MESSAGES_IN_PLACE, RETRY, Reason, Worker};
 use crate::atomics::Ordering;
 use crate::frame::budget::{Budget, Room};
-use crate::frame::context::{Cx, Scheduler, Verdict};
+use crate::frame::context::{Cx, Hosting, Scheduler, Verdict};
 use crate::frame::guard::Flags;
 use crate::frame::{FrameRef, home};
 
 /// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
+
+/// Longest time that a frame of a promotion counts for in that pause; most take a fifth.
+const LONGEST_PER_FRAME: Duration = Duration::from_nanos(500);
 
 impl Worker<'_> {
     /// Makes the next guard check trip if block-every-n is on or the machine is simulated. Called again after each trip,
@@ -28,6 +31,10 @@ impl Worker<'_> {
 
     /// Answers requests for work and for the handling of messages: decides whether the stack is unwound to frames.
     fn promote(&self, flags: Flags) -> Verdict {
+        if self.cx.hosting() == Hosting::Visited && self.entry.host().waits() {
+            // A visitor leaves messages to the worker's thread.
+            return self.leave(Reason::Thief);
+        }
         let served = self.serve();
         let verdict = self.promote_after_serving(flags.steal(), flags.beg(), served);
         if verdict == Verdict::Stay {
@@ -62,7 +69,7 @@ impl Worker<'_> {
         if !near && !served && !self.expects_to_give(now) {
             return Verdict::Stay;
         }
-        self.left_at.set(Some(now));
+        self.left_at.set(Some((now, self.context().counters.frames.get())));
         self.context().counters.promotions.add(1);
         self.leave(Reason::Thief)
     }
@@ -273,8 +280,12 @@ impl Scheduler for Worker<'_> {
         self.simulator.map_or_else(Instant::now, |simulator| simulator.now())
     }
 
+    fn end_visits(&self) {
+        self.team.end_visits();
+    }
+
     fn exclude_from_pause(&self, took: Duration) {
-        self.left_at.update(|at| at.map(|at| at + took));
+        self.left_at.update(|at| at.map(|(at, frames)| (at + took, frames)));
     }
 
     fn allocated(&self, budget: &Budget, room: Room) {
@@ -286,15 +297,19 @@ impl Scheduler for Worker<'_> {
             // Queues the preempted frame, the youngest, behind all others.
             let running = exposed.remove(0);
             self.ready_last(running);
+            self.serve_roots_next();
         }
         // The list is youngest first, so this loop pushes the oldest frame first, at the stealing end.
         while let Some(frame) = exposed.pop() {
             self.ready(frame);
         }
-        if let Some(start) = self.left_at.take() {
+        if let Some((start, frames)) = self.left_at.take() {
             let now = self.charged_now();
             let took = now - start;
             self.context().counters.promotion_ns.add(took.as_nanos() as u64);
+            // The system may have stopped this thread meanwhile.
+            let most = LONGEST_PER_FRAME * (self.context().counters.frames.get() - frames + 8) as u32;
+            let took = if self.simulator.is_some() { took } else { took.min(most) };
             self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
             self.give_after_promotion(now);
         }

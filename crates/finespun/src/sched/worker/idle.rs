@@ -9,9 +9,11 @@ use crate::frame::guard::Flags;
 use crate::sched::park::{Prepared, Wake};
 use crate::sim::Waited;
 
-/// Number of rounds that a worker which exchanges messages polls for a message before it steals or idles: some
-/// microseconds.
-const LISTEN: u32 = 50;
+/// Number of rounds that a worker which exchanges messages polls for a message before it steals or idles: about a
+/// microsecond.
+const LISTEN: u32 = 10;
+/// Number of further rounds, each of which begins by yielding the core: some microseconds.
+const LISTEN_AND_YIELD: u32 = 8;
 
 /// Number of failed attempts to send after which a worker yields its core: some microseconds.
 const STUCK: u32 = 64;
@@ -25,6 +27,9 @@ const SPIN: Duration = Duration::from_micros(20);
 const SPIN_WITH_PEERS: Duration = Duration::from_micros(50);
 /// The same if messages of other processes must be carried here, which takes longer.
 const SPIN_FAR: Duration = Duration::from_micros(100);
+/// Number of times that one worker of a team, the eager one, asks and spins before it parks: about as long as a wake-up by a
+/// timeout takes.
+const EAGER: u32 = 8;
 /// Time that the scout spins after it has asked: half a per cent of its longest timeout.
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
@@ -93,12 +98,28 @@ impl Worker<'_> {
             }
             Some(_) => SPIN_WITH_PEERS,
         };
-        self.context().counters.failed_steals.add(1);
-        if !self.ask() {
-            self.beg();
+        let mut eager = None;
+        for _ in 0..EAGER {
+            self.context().counters.failed_steals.add(1);
+            let asked = self.ask();
+            if !asked {
+                self.beg();
+            }
+            self.nudge();
+            if self.look_for(spin, !asked) {
+                return true;
+            }
+            if self.simulator.is_some() || self.team.peers.is_some() {
+                return false;
+            }
+            if eager.is_none() {
+                eager = self.team.idle.be_eager();
+                if eager.is_none() {
+                    return false;
+                }
+            }
         }
-        self.nudge();
-        self.look(spin)
+        false
     }
 
     /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
@@ -119,7 +140,12 @@ impl Worker<'_> {
             self.talks.set(false);
             return simulator.wait(Some(SIMULATED_LISTEN)) == Waited::Arrived && self.handle(MESSAGES);
         }
-        for _ in 0..LISTEN {
+        for round in 0..LISTEN + LISTEN_AND_YIELD {
+            if round >= LISTEN {
+                // The worker that this one waits for may need this core: the system often wakes a worker on the core of the
+                // one that has notified it.
+                std::thread::yield_now();
+            }
             if let Some(peers) = carries {
                 peers.send_waiting();
             }
@@ -148,6 +174,11 @@ impl Worker<'_> {
 
     /// Spins for `spin`, or until work is visible. Returns whether it is.
     fn look(&self, spin: Duration) -> bool {
+        self.look_for(spin, false)
+    }
+
+    /// Does the same. With `begins`, also returns true when another worker begins to run, which can then be asked.
+    fn look_for(&self, spin: Duration, begins: bool) -> bool {
         if let Some(simulator) = self.simulator {
             let until = simulator.now() + spin;
             loop {
@@ -171,15 +202,35 @@ impl Worker<'_> {
                 }
                 hint::spin_loop();
             }
-            if self.team.work_visible() {
+            if self.team.work_visible() || self.visit_over() || begins && self.others_run() {
                 return true;
+            }
+            if self.team.nodes_in_use() {
+                // As in `listen_now`.
+                std::thread::yield_now();
             }
         }
         false
     }
 
+    /// Returns whether another worker runs a frame.
+    fn others_run(&self) -> bool {
+        // Relaxed: a hint.
+        self.others().any(|(_, entry)| entry.running().load(Ordering::Relaxed))
+    }
+
+    /// Returns whether the run of the visitor that uses this worker, if any, has ended.
+    fn visit_over(&self) -> bool {
+        #[cfg(feature = "visits")]
+        // SAFETY: the visitor keeps its run while it uses the worker.
+        let over = self.visitor.get().is_some_and(|run| !unsafe { run.as_ref() }.is_live());
+        #[cfg(not(feature = "visits"))]
+        let over = false;
+        over
+    }
+
     /// Wakes the receivers of messages. On a simulated machine, a message wakes its receiver when it arrives.
-    fn wake_for_messages(&self) {
+    pub(super) fn wake_for_messages(&self) {
         if self.simulator.is_none() {
             self.team.wake_for_messages();
         }
@@ -222,7 +273,11 @@ impl Worker<'_> {
                 }
             };
             self.context().counters.parks.add(1);
-            match parking.park() {
+            let woken = parking.park();
+            // Visitors have used other stacks.
+            #[cfg(feature = "visits")]
+            self.context().front.guard.set_limit(self.stack_limit);
+            match woken {
                 Wake::Work => {
                     if let Some(ringer) = self.simulator.and_then(|simulator| simulator.rung_by()) {
                         // With few victims per search, a random one rarely has work while few workers are busy.
