@@ -24,12 +24,6 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
     if let Some(variadic) = &sig.variadic {
         errors.at(variadic, "a task takes as many arguments as it says: take a slice");
     }
-    if sig.ident == "main" && sig.receiver().is_none() {
-        errors.at(
-            &sig.ident,
-            "nobody is there to run `main`: give the task another name, and run it from a plain `main`",
-        );
-    }
     if let ReturnType::Type(_, ty) = &sig.output {
         struct Opaque<'a>(&'a mut Errors);
         impl<'a> Visit<'a> for Opaque<'_> {
@@ -41,6 +35,17 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
         if let Type::Never(never) = &**ty {
             errors.at(never, "`!` is no type that a task can deliver: write `std::convert::Infallible`");
         }
+    }
+}
+
+/// Rejects the program's `main`, which no task runs.
+pub(super) fn not_main(sig: &Signature, errors: &mut Errors) {
+    if sig.ident == "main" {
+        errors.at(
+            &sig.ident,
+            "no task runs `main`: mark it `#[finespun::main]` instead, or give the task another name and run it from a plain \
+             `main`",
+        );
     }
 }
 
@@ -70,6 +75,17 @@ pub(super) fn needs_self(sig: &Signature, block: &Block) -> bool {
     NoItems.visit_block_mut(&mut block);
     let tokens = quote::quote!(#sig #block);
     sig.receiver().is_some() || crate::macros::mentions(&tokens, &|i| i == "Self")
+}
+
+/// Rejects an `async` block as the operand of an await.
+pub(super) fn not_a_block(operand: &Expr, errors: &mut Errors) {
+    if let Expr::Async(block) = scan::peel(operand) {
+        errors.at(
+            &block.async_token,
+            "an `async` block is not a task: make it a `#[task] async fn`, or, if it awaits std futures only, wrap it: \
+             `foreign(async { .. })`",
+        );
+    }
 }
 
 struct Checker<'a> {
@@ -112,6 +128,9 @@ impl<'a> Visit<'a> for Checker<'_> {
         {
             self.errors.at(&e.await_token, "`join!` awaits its branches itself: drop the `.await`");
         }
+        if !self.foreign {
+            not_a_block(&e.base, self.errors);
+        }
         visit::visit_expr_await(self, e);
     }
 
@@ -144,7 +163,10 @@ impl<'a> Visit<'a> for Checker<'_> {
                         .errors
                         .at(&mac.path, format!("`join!` takes 2 to 12 branches, not {n}: nest it, or `join_all`")),
                 }
-                branches.iter().for_each(|b| self.visit_expr(b));
+                for branch in &branches {
+                    not_a_block(branch, self.errors);
+                    self.visit_expr(branch);
+                }
             }
             Err(error) => self.errors.span(error.span(), error),
         }

@@ -1,10 +1,10 @@
-//! `parblock!`: a call in the form of a macro, so that its branches look like branches.
+//! `parblock!` and `select!`: calls in the form of macros, so that their branches look like branches.
 
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAsync, ExprClosure, ExprMacro, Item, Macro, Stmt, Token, parse_quote_spanned};
 
-use super::branches;
+use super::{branches, check, select};
 use crate::error::Errors;
 use crate::macros;
 
@@ -20,6 +20,15 @@ const MOST: usize = 12;
 
 impl Expand<'_> {
     fn call(&mut self, mac: &Macro) -> Option<Expr> {
+        if select::is_select(mac) {
+            return match select::expand(mac) {
+                Ok(expression) => Some(expression),
+                Err(error) => {
+                    self.0.span(error.span(), error);
+                    None
+                }
+            };
+        }
         if mac.path.segments.last().is_none_or(|segment| segment.ident != "parblock") {
             return None;
         }
@@ -34,6 +43,7 @@ impl Expand<'_> {
                 return None;
             }
         };
+        branches.iter().for_each(|branch| check::not_a_block(branch, self.0));
         let branches = branches.iter();
         Some(parse_quote_spanned!(mac.span() => ::finespun::group::parblock((#(#branches,)*)).await))
     }

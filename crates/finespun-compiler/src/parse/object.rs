@@ -5,8 +5,8 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, ReceiverKind, ReturnType, Type};
 
-use super::check;
 use super::options::{Options, Wish};
+use super::{check, constructs};
 use crate::emit::item::{self, Function, Home};
 use crate::emit::object::{self, Access, Method};
 use crate::error::Errors;
@@ -51,6 +51,7 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
             continue;
         }
         check::signature(&f.sig, &mut errors);
+        constructs::expand(&mut f.block, &mut errors);
         check::body(&f.block, &mut errors);
         let options = options(f)?;
         let f = f.clone();

@@ -4,12 +4,15 @@
 mod common;
 
 mod counting;
+mod default;
 mod dropping;
+mod ending;
 mod face;
 mod hostile;
 mod iterators;
 mod large;
 mod leaving;
+mod lifecycle;
 mod locks;
 mod long;
 mod memory;
@@ -17,5 +20,9 @@ mod methods;
 mod panics;
 mod runtimes;
 mod straight;
+mod sync;
+mod time;
 mod trees;
+#[cfg(feature = "visits")]
+mod visits;
 mod waits;

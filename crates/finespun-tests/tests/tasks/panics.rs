@@ -419,3 +419,34 @@ fn a_panic_that_no_task_waits_for_ends_the_run() {
         assert_eq!(runtime.run(outlives(3, true)), 3);
     });
 }
+
+/// What tokio's timers say on a thread that has not entered tokio's runtime.
+const NO_REACTOR: &str = "there is no reactor running, must be called from the context of a Tokio 1.x runtime";
+
+#[task]
+async fn polls_a_future_of_tokio() {
+    foreign(async { panic!("{NO_REACTOR}") }).await
+}
+
+#[task]
+async fn makes_a_future_of_tokio() {
+    panic!("{NO_REACTOR}")
+}
+
+#[test]
+fn a_future_that_misses_tokio_is_reported_with_the_cure() {
+    hush();
+    everywhere(|runtime| {
+        for panic in
+            [panic_of(runtime.try_run(polls_a_future_of_tokio())), panic_of(runtime.try_run(makes_a_future_of_tokio()))]
+        {
+            assert_eq!(panic.message(), NO_REACTOR);
+            assert!(
+                panic.to_string().contains("on_worker_start(move |_| std::mem::forget(handle.enter()))"),
+                "{panic}"
+            );
+        }
+        let other = panic_of(runtime.try_run(straight(&[], 0)));
+        assert!(!other.to_string().contains("help"), "{other}");
+    });
+}

@@ -23,6 +23,7 @@
 // to that group. A handle that may outlive its group stores the record's use count beside the number, and so detects a
 // reused record (`group/level.rs`).
 
+mod abort;
 mod activities;
 #[cfg(feature = "objects")]
 mod arriving;
@@ -35,13 +36,16 @@ mod level;
 #[cfg(feature = "objects")]
 mod mapped;
 mod part;
+mod race;
 mod sync;
+pub(crate) mod until;
 mod values;
 
 use crate::call::Task;
 use crate::iterate::many::{Fold, Sink};
 
 pub use crate::cancel::groups::{Members, Policy};
+pub use abort::{AbortHandle, Abortable, Aborted, abortable};
 pub use activities::{Activities, Indexed, Integer, Span};
 pub use blocks::{Blocks, Tuple, parblock};
 pub use chunks::{Chunk, Chunked, Chunks, lparfor};
@@ -50,6 +54,9 @@ pub use ends::{Ends, How, MayBreak, Values};
 pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
 #[cfg(feature = "objects")]
 pub use mapped::{Mapped, MappedChunk, mapped};
+#[doc(hidden)]
+pub use race::{Branch, Branches, Select, branch, select};
+pub use race::{Race, Race1, Race2, Race3, Race4, Race5, Race6, Race7, Race8, Racers, race};
 pub use sync::{Syncing, sync};
 
 /// Traits that only the library implements, because unsafe code relies on the implementations.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::running::complete;
 use crate::cancel::teams::{self, Externals};
 use crate::frame::context::{Cx, try_cx};
-use crate::frame::leaf::{self, Waiting};
+use crate::frame::leaf::{self, About, AboutSubject, Waiting};
 use crate::frame::pool::Class;
 use crate::frame::slot::{Join, Slot, Status};
 use crate::frame::{CallSite, FrameRef, Header, Payload, Types, VTable, frame_layout, payload_ptr, result_ptr};
@@ -16,13 +16,16 @@ use crate::frame::{CallSite, FrameRef, Header, Payload, Types, VTable, frame_lay
 #[cfg(feature = "objects")]
 pub(crate) mod travel;
 
-/// A leaf with a result of type `T`. The source location of the wait is stored behind the result.
+/// A leaf with a result of type `T`.
 pub(crate) struct Leaf<T>(PhantomData<T>);
 
-impl<T> Leaf<T> {
+/// A leaf with a result of type `T`, behind which it keeps an `A`: the information about its wait.
+struct LeafWith<T, A>(PhantomData<(T, A)>);
+
+impl<T, A: About> LeafWith<T, A> {
     const RESULT: Layout = frame_layout::<(), T>();
-    const PLACE: usize = Self::RESULT.size().next_multiple_of(align_of::<CallSite>());
-    const LAYOUT: Layout = match Layout::from_size_align(Self::PLACE + size_of::<CallSite>(), Self::RESULT.align()) {
+    const ABOUT: usize = Self::RESULT.size().next_multiple_of(align_of::<A>());
+    const LAYOUT: Layout = match Layout::from_size_align(Self::ABOUT + size_of::<A>(), Self::RESULT.align()) {
         Ok(layout) => layout.pad_to_align(),
         Err(_) => panic!("a slot is larger than the address space"),
     };
@@ -41,24 +44,28 @@ impl<T> Leaf<T> {
         migrate: None,
     };
 
-    /// Whether the value is stored in a box of its own: leaves are always pooled, so that sweeps and reports find them.
-    pub(crate) const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
+    unsafe fn what(leaf: FrameRef) -> (String, CallSite) {
+        // SAFETY: `make` has written the information at this offset.
+        let about = unsafe { leaf.cast::<u8>().add(Self::ABOUT).cast::<A>().read() };
+        about.describe(std::any::type_name::<T>())
+    }
+}
 
-    pub(crate) fn make(cx: Cx, claim: u32, place: CallSite) -> FrameRef {
+impl<T> Leaf<T> {
+    /// Whether the value is stored in a box of its own: leaves are always pooled, so that sweeps and reports find them.
+    pub(crate) const BOXED: bool = matches!(Class::of(LeafWith::<T, AboutSubject>::LAYOUT), Class::Large(_));
+
+    pub(crate) fn make<A: About>(cx: Cx, claim: u32, about: A) -> FrameRef {
+        const { assert!(size_of::<A>() <= size_of::<AboutSubject>() && align_of::<A>() <= align_of::<AboutSubject>()) };
         // Operations that may panic come before the allocation: a sweep must not find a block without a header.
         let group = cx.group();
-        let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group };
+        let leaf = cx.allocate(const { Class::of(LeafWith::<T, A>::LAYOUT) });
+        let header = Header { slot: Slot::new(), vtable: LeafWith::<T, A>::VTABLE, join: Join::new(claim), group };
         // SAFETY: the memory is fresh, and large enough for a header.
         unsafe { leaf.write(header) };
-        // SAFETY: `LAYOUT` reserves a `CallSite` at this offset.
-        unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<CallSite>().write(place) };
+        // SAFETY: `LAYOUT` reserves an `A` at this offset.
+        unsafe { leaf.cast::<u8>().add(LeafWith::<T, A>::ABOUT).cast::<A>().write(about) };
         leaf
-    }
-
-    unsafe fn what(leaf: FrameRef) -> (&'static str, CallSite) {
-        // SAFETY: `make` has written the call site at this offset.
-        (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<CallSite>().read() })
     }
 }
 
@@ -103,6 +110,7 @@ impl<T> Continuation<T> {
     /// # Panics
     /// If called outside a task, or in a task of another runtime: call it where [`suspend`](crate::suspend) passes the
     /// continuation to its body.
+    #[track_caller]
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until the continuation gives it up.

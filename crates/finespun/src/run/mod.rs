@@ -2,13 +2,14 @@
 //!
 //! This module contains the worker's state with the run and group of the code ([`context`], [`membership`]), the
 //! execution of a frame until it waits or ends ([`running`]), continuations ([`continuation`]), the release of a
-//! group's barrier ([`release`]), the completion owners of spawned tasks ([`owner`], [`scope_state`]), and the answer
+//! group's barrier ([`release`]), the worker's index ([`index`]), the completion owners of spawned tasks ([`owner`], [`scope_state`]), and the answer
 //! to a lack of memory ([`exhaustion`]). A worker continues with the waiter that a completion makes ready. Otherwise
 //! the scheduler, above, decides which frame runs next and on which worker.
 
 pub(crate) mod context;
 pub(crate) mod continuation;
 mod exhaustion;
+pub(crate) mod index;
 pub(crate) mod membership;
 pub(crate) mod owner;
 pub(crate) mod release;

@@ -203,6 +203,8 @@ pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
 ///
 /// # Safety
 /// The frame is ready: it is in no queue, and no other worker runs it.
+// Always inlined in the loop of a worker, although visitors have a loop of their own.
+#[inline(always)]
 pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
     let mut current = frame;
     loop {

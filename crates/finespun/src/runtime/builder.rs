@@ -4,6 +4,7 @@ mod build;
 #[cfg(all(feature = "objects", feature = "simulation"))]
 mod simulated;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cancel::groups::{Members, Policy};
@@ -14,7 +15,8 @@ use crate::message::mailbox::Travel;
 #[cfg(feature = "simulation")]
 use crate::sim::Machine;
 
-use super::Schema;
+use super::hooks::Hooks;
+use super::{Panic, Schema};
 
 pub(super) const MAX_WORKERS: usize = 1024;
 pub(super) const MAX_NODES: usize = 65536;
@@ -113,6 +115,8 @@ pub struct Builder {
     frame_memory: Option<usize>,
     name: String,
     #[cfg_attr(feature = "processes", serde(skip))]
+    hooks: Hooks,
+    #[cfg_attr(feature = "processes", serde(skip))]
     fabric: Fabric,
     #[cfg(feature = "objects")]
     processes: usize,
@@ -138,6 +142,7 @@ impl Default for Builder {
             travel: Travel::default(),
             frame_memory: None,
             name: "finespun".to_owned(),
+            hooks: Hooks::default(),
             fabric: Fabric::default(),
             #[cfg(feature = "objects")]
             processes: 1,
@@ -153,6 +158,11 @@ impl Builder {
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
+    }
+
+    /// Returns whether the number of workers has been set.
+    pub(super) fn has_workers(&self) -> bool {
+        self.workers.is_some()
     }
 
     /// Bytes of stack per worker on which tasks call each other, at least 64 KiB. Default: 4 MiB. Deeper recursion
@@ -184,7 +194,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether each worker is bound to a core. Default: no.
+    /// Sets whether each worker is bound to a core. Default: no. If so, all tasks run on the workers' threads, and none on
+    /// threads that call [`run`](super::Runtime::run).
     #[cfg(feature = "pinning")]
     pub fn pin(mut self, pin: bool) -> Builder {
         self.pin = pin;
@@ -285,5 +296,87 @@ impl Builder {
     pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
         self
+    }
+
+    /// Sets a function that each worker's thread calls before its first task, with the worker's index: to set the thread's
+    /// priority, or to prepare data of the thread. All tasks run on such threads then, and none on threads that call
+    /// [`run`](super::Runtime::run).
+    ///
+    /// It is called outside tasks, while [`build`](Builder::build) may already have returned. A panic in it aborts the
+    /// process. On a simulated machine, one thread calls it for all workers; in a runtime over several processes, the first
+    /// process does for its own.
+    ///
+    /// ```
+    /// use finespun::prelude::*;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    /// let (start, stop) = (Arc::clone(&begun), Arc::clone(&ended));
+    /// let runtime = Runtime::builder()
+    ///     .workers(2)
+    ///     .on_worker_start(move |_| {
+    ///         start.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    ///     .on_worker_stop(move |_| {
+    ///         stop.fetch_add(1, Ordering::Relaxed);
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// drop(runtime);
+    /// assert_eq!((begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed)), (2, 2));
+    /// ```
+    pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.hooks.start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sets a function that each worker's thread calls after its last task, with the worker's index. Otherwise as
+    /// [`on_worker_start`](Builder::on_worker_start). The workers of the [default runtime](super::default()) do not end.
+    pub fn on_worker_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Builder {
+        self.hooks.stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sets a function that gets the panics that nothing receives: of a run that [`Runtime::spawn`](super::Runtime::spawn) has
+    /// begun and whose [`RunFuture`](super::RunFuture) has been [detached](super::RunFuture::detach), or dropped after the run
+    /// had ended, but before it delivered. Without it, all that is seen of such a panic is what the panic hook has printed.
+    ///
+    /// All other panics are received, and are not passed to the function: that of a task reaches its waiter; that of a spawned
+    /// task without a handle ends its run, and so reaches the caller of [`run`](super::Runtime::run) or the waiter for the
+    /// `RunFuture`. A panic that comes after its run was cancelled counts as a consequence, and is discarded.
+    ///
+    /// The function is called where the run ends or the future is dropped, outside tasks. A panic in it is discarded.
+    ///
+    /// ```
+    /// use finespun::prelude::*;
+    /// use std::sync::mpsc;
+    ///
+    /// #[task]
+    /// async fn third(numbers: Vec<u64>) -> u64 {
+    ///     numbers[2]
+    /// }
+    ///
+    /// let (sender, panics) = mpsc::channel();
+    /// let runtime = Runtime::builder().workers(1).panic_handler(move |panic| {
+    ///     let _ = sender.send(panic.to_string());
+    /// });
+    /// let runtime = runtime.build().unwrap();
+    /// runtime.spawn(third(vec![1, 2])).detach();
+    /// assert!(panics.recv().unwrap().contains("index out of bounds"));
+    /// ```
+    pub fn panic_handler(mut self, handler: impl Fn(&Panic) + Send + Sync + 'static) -> Builder {
+        self.hooks.panic = Some(Arc::new(handler));
+        self
+    }
+
+    /// Returns whether callers of `Runtime::run` may run tasks: not if it matters which thread does.
+    #[cfg(feature = "visits")]
+    fn visits(&self) -> bool {
+        #[cfg(feature = "pinning")]
+        let pinned = self.pin;
+        #[cfg(not(feature = "pinning"))]
+        let pinned = false;
+        !pinned && self.hooks.start.is_none()
     }
 }

@@ -11,6 +11,7 @@ use crate::frame::budget::FrameMemory;
 use crate::frame::origin::{Origin, open};
 #[cfg(feature = "objects")]
 use crate::object::error::CallError;
+use crate::wait::foreign::cure;
 
 /// The reason why a runtime could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +99,18 @@ pub enum Error {
     /// The process has too many runtimes at once.
     #[error("this process has {max} runtimes already: share one, or drop some", max = crate::frame::number::TEAMS)]
     TooManyRuntimes,
+    /// The variable `FINESPUN_WORKERS` is not a number of workers: see [`runtime::default`](super::default()).
+    #[error(
+        "FINESPUN_WORKERS={0:?}: the number of workers of the default runtime is 1 to {max}; without the variable, it is that of \
+         the cores that this process may use",
+        max = super::builder::MAX_WORKERS
+    )]
+    WorkersVariable(String),
+    /// The default runtime has been built: see [`runtime::set_default`](super::set_default).
+    #[error(
+        "the default runtime has been built: call `runtime::set_default` before its first use, at the beginning of `main`"
+    )]
+    DefaultExists,
 }
 
 impl Error {
@@ -233,11 +246,15 @@ impl Panic {
         self.payload.into_box()
     }
 
-    /// Resumes the panic in this thread, after printing its origin on standard error: the payload has no room for the
-    /// origin.
+    /// Resumes the panic in this thread, after printing its origin on standard error, and its cure if that is known: the
+    /// payload has no room for them.
+    #[track_caller]
     pub(super) fn resume(self) -> ! {
         if self.origin.is_some() {
             eprintln!("finespun: the panic came from {}", Who(self.origin));
+        }
+        if let Some(cure) = cure(self.message()) {
+            eprintln!("finespun: {cure}");
         }
         if let Some(text) = self.text {
             // The library threw this payload, so no panic hook has printed it.
@@ -266,6 +283,9 @@ impl fmt::Display for Panic {
         for (i, line) in self.message().lines().enumerate() {
             let between = if i == 0 { "" } else { "; " };
             write!(f, "{between}{}", line.trim())?;
+        }
+        if let Some(cure) = cure(self.message()) {
+            write!(f, "; {cure}")?;
         }
         Ok(())
     }

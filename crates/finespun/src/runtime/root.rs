@@ -14,7 +14,7 @@ use crate::call::{CallFuture, Task};
 use crate::cancel::runs::{Cause, Report, Run};
 use crate::frame::context::cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, Payload, VTable, discard, quietly};
+use crate::frame::{BodyFrame, FrameRef, Payload, VTable, discard, quietly};
 use crate::run::owner::CompletionOwner;
 use crate::sched::team::Team;
 
@@ -103,14 +103,20 @@ impl<Tk: Task> Table<Tk> {
 /// Starts the root of `run`. What the call borrows must outlive the run: `spawned` demands that it borrows nothing, and `run`
 /// returns when the run has ended.
 pub(super) fn start<T>(team: &Team, call: Call<'_, T>, run: &Arc<Run>) -> Delivery<T> {
+    let (frame, delivery) = make(call, run);
+    team.inject_root(frame, run);
+    delivery
+}
+
+/// Makes the root of `run`, as for [`start`].
+fn make<T>(call: Call<'_, T>, run: &Arc<Run>) -> (FrameRef, Delivery<T>) {
     let delivery: Delivery<T> = Arc::new(Mutex::new(None));
     let body = Root { call: Some(call.future), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
     let frame = BodyFrame::make_outside(run.number, body, call.table);
     // SAFETY: the frame was just made and is live.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "the root frame has not run");
-    team.inject_root(frame, run);
-    delivery
+    (frame, delivery)
 }
 
 /// The number of lines with waits in an error about a dead node.
@@ -162,13 +168,22 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
     }
 }
 
-/// Runs a task on `team` and sleeps until the run has ended.
-pub(super) fn run<T>(team: &Team, call: Call<'_, T>) -> Result<T, RunError> {
+/// Runs a task on `team`, as a worker if one is parked, and sleeps until the run has ended.
+pub(super) fn run<T>(team: &Arc<Team>, call: Call<'_, T>) -> Result<T, RunError> {
     let entered = team.enter();
     let run = team.begin_run();
-    let delivery = start(team, call, &run);
+    let (frame, delivery) = make(call, &run);
+    begin(team, frame, &run);
     drop(entered);
     run.wait();
     team.end_run(&run);
     delivered(&run, &delivery)
+}
+
+/// Runs the root of `run` on this thread if a worker can be visited, and else queues it for the workers.
+fn begin(team: &Arc<Team>, root: FrameRef, run: &Arc<Run>) {
+    #[cfg(feature = "visits")]
+    // SAFETY: the root was just made, and is in no queue.
+    let Err(root) = (unsafe { team.visit(root, run) }) else { return };
+    team.inject_root(root, run);
 }

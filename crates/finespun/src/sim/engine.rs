@@ -32,6 +32,7 @@
 mod death;
 mod messages;
 pub(crate) mod part;
+mod timers;
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -51,6 +52,7 @@ use super::{MACHINES, Read, Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
 use death::Death;
+use timers::Timers;
 
 /// Events, or guard checks, after which a simulation that does not rest looks outside.
 const INTERRUPT: u64 = 1 << 20;
@@ -109,6 +111,7 @@ struct State {
     /// Number of guard checks.
     checks: Cell<u64>,
     death: Cell<Death>,
+    timers: Timers,
     /// Since when the running worker has not been charged for the time on this computer.
     uncharged: Cell<Instant>,
     /// By sender and receiver: the time at which the last message arrives that is delayed, or waits in the network.
@@ -183,6 +186,8 @@ enum Reason {
     Rung,
     Arrived,
     TimedOut,
+    /// A timer: the event's token is its number, and the worker is none.
+    Timer,
 }
 
 // SAFETY: only the simulation's thread uses `state`: each method that does is called by a simulated worker or by `run`,
@@ -236,6 +241,7 @@ impl Engine {
             random: Cell::new(machine.seed),
             checks: Cell::new(0),
             death: Cell::new(Death::of(&adversary)),
+            timers: Timers::default(),
             uncharged: Cell::new(Instant::now()),
             last_arrivals: RefCell::default(),
         };
@@ -308,6 +314,10 @@ impl Engine {
                 state.tick.set(state.now.get().saturating_add(pause));
                 continue;
             };
+            if event.reason == Reason::Timer {
+                self.fire_timer(event);
+                continue;
+            }
             let processor = &state.processors[event.worker];
             if processor.token.get() != event.token {
                 continue;
@@ -337,11 +347,12 @@ impl Engine {
                 Reason::Turn | Reason::Rung => Waited::Rung,
                 Reason::Arrived => Waited::Arrived,
                 Reason::TimedOut => Waited::TimedOut,
+                Reason::Timer => unreachable!("timers are events of no worker"),
             });
             match event.reason {
                 Reason::Rung => processor.rung.set(false),
                 Reason::Arrived => processor.called.set(false),
-                Reason::Turn | Reason::TimedOut => {}
+                Reason::Turn | Reason::TimedOut | Reason::Timer => {}
             }
             state.current.set(event.worker);
             self.set_horizon();
@@ -401,6 +412,10 @@ impl Engine {
 
     /// Makes an event of a worker's current wait or turn.
     fn push(&self, worker: usize, time: u64, reason: Reason) {
+        self.push_event(worker, time, self.state.processors[worker].token.get(), reason);
+    }
+
+    fn push_event(&self, worker: usize, time: u64, token: u64, reason: Reason) {
         let state = &self.state;
         let mut serial = state.serial.get();
         state.serial.set(serial + 1);
@@ -408,7 +423,6 @@ impl Engine {
             // Events at the same time happen in any order.
             serial |= state.below(1 << 31) << 32;
         }
-        let token = state.processors[worker].token.get();
         state.events.borrow_mut().push(Reverse(Event { time, serial, worker, token, reason }));
         state.horizon.set(state.horizon.get().min(time.saturating_add(self.costs.latency)));
     }
@@ -614,6 +628,9 @@ impl Simulator for Engine {
 
     fn ring(&self, worker: usize) {
         if self.is_here() {
+            if let Some(time) = self.state.timers.firing() {
+                return self.ring_at(worker, time);
+            }
             let from = self.state.current.get();
             let delay = if self.same_node(from, worker) { self.costs.wake } else { self.costs.latency };
             self.state.processors[worker].rung_by.set(Some(from));
@@ -628,6 +645,7 @@ impl Simulator for Engine {
             return self.gate.ring(worker);
         }
         let processor = &self.state.processors[worker];
+        debug_assert!(self.state.timers.firing().is_none(), "a timer sends no message");
         let delay = if self.same_node(self.state.current.get(), worker) { self.costs.wake } else { self.costs.latency };
         processor.called.set(true);
         if processor.waits.get() {
@@ -658,6 +676,14 @@ impl Simulator for Engine {
 
     fn read(&self, read: Read) {
         self.advance(self.costs.reads[read as usize]);
+    }
+
+    fn set_timer(&self, number: u64, at: Instant, fire: Box<dyn FnOnce() + Send>) {
+        self.begin_timer(number, at, fire);
+    }
+
+    fn cancel_timer(&self, number: u64) -> Option<Box<dyn FnOnce() + Send>> {
+        self.state.timers.take(number)
     }
 
     fn has_begun(&self) -> bool {

@@ -283,6 +283,7 @@ impl Machine {
     /// # Panics
     /// If the factor is negative or not finite.
     #[must_use]
+    #[track_caller]
     pub fn host_time(mut self, factor: f64) -> Machine {
         assert!(factor.is_finite() && factor >= 0.0, "a factor of {factor} for the time on this computer");
         self.host_time = factor;

@@ -109,6 +109,11 @@ pub(crate) trait Simulator: Send + Sync {
     fn reads_take_time(&self) -> bool;
     /// Charges the worker for a read of a write-once array, and lets no other worker run.
     fn read(&self, read: Read);
+    /// Calls `fire` when the machine's virtual time reaches this instant; at once, on the machine's thread, if it has
+    /// passed. `number` differs from those of the other timers.
+    fn set_timer(&self, number: u64, at: Instant, fire: Box<dyn FnOnce() + Send>);
+    /// Cancels a timer. Returns its function if it has not been called.
+    fn cancel_timer(&self, number: u64) -> Option<Box<dyn FnOnce() + Send>>;
     /// Returns whether the simulation has begun. Any thread may call this.
     fn has_begun(&self) -> bool;
     /// Returns the time at which a run begins now. Any thread that has entered may call this.

@@ -195,6 +195,8 @@ impl Builder {
             block_every: self.schema.block_every(self.block_every),
             #[cfg(feature = "pinning")]
             pin: self.pin,
+            #[cfg(feature = "visits")]
+            visits: self.visits(),
             members: self.members,
             policy: self.policy,
             frame_memory: self.frame_memory,
@@ -265,26 +267,29 @@ impl Builder {
             #[cfg(feature = "simulation")]
             engine,
             threads: Vec::new(),
+            panic_handler: self.hooks.panic.clone(),
             closed: false,
         };
         #[cfg(feature = "simulation")]
         if let Some(engine) = runtime.engine.as_ref().filter(|_| !is_shared) {
-            let (engine, team) = (Arc::clone(engine), Arc::clone(&runtime.team));
+            let (engine, team, hooks) = (Arc::clone(engine), Arc::clone(&runtime.team), self.hooks.clone());
             let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
             let stacks = stacks.unwrap_or_default();
             let simulate = move || {
-                let (pause, ticks) = (ticker::pause(&team), ticker::ticks(&team));
+                let (pause, mut tick) = (ticker::pause(&team), ticker::ticks(&team));
+                let ticks = move || tick(false);
                 let of_node = Arc::clone(&team);
                 let died = move |node, at| of_node.node_died(node, at);
-                engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks, died);
+                let main = move |worker| hooks.around(worker, || Worker::main(&team, worker));
+                engine.run(stacks, Arc::new(main), pause, ticks, died);
             };
             runtime.threads.push(start_thread(thread, simulate).map_err(Error::thread(0, workers))?);
         }
         let threads = if runtime.team.simulator.is_some() { 0 } else { workers };
         for worker in 0..threads {
-            let team = Arc::clone(&runtime.team);
+            let (team, hooks) = (Arc::clone(&runtime.team), self.hooks.clone());
             let thread = thread::Builder::new().name(format!("{}-{worker}", self.name)).stack_size(whole_stack);
-            let thread = start_thread(thread, move || Worker::main(&team, worker))
+            let thread = start_thread(thread, move || hooks.around(worker, || Worker::main(&team, worker)))
                 // On an error, dropping the runtime ends the workers that have started.
                 .map_err(Error::thread(worker, workers))?;
             runtime.threads.push(thread);

@@ -64,7 +64,7 @@ impl Builder {
         let simulated = Arc::clone(&engine);
         let simulate = move || {
             let pause = all.iter().map(|(pause, _)| *pause).min().unwrap_or_default();
-            let ticks = || all.iter_mut().for_each(|(_, tick)| tick());
+            let ticks = || all.iter_mut().for_each(|(_, tick)| tick(false));
             simulated.run(stacks, Arc::new(main), pause, ticks, |_, _| {});
         };
         // It ends with its last processor.

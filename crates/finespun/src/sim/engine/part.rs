@@ -81,6 +81,14 @@ impl Simulator for Part {
         self.engine.read(read);
     }
 
+    fn set_timer(&self, number: u64, at: Instant, fire: Box<dyn FnOnce() + Send>) {
+        self.engine.set_timer(number, at, fire);
+    }
+
+    fn cancel_timer(&self, number: u64) -> Option<Box<dyn FnOnce() + Send>> {
+        self.engine.cancel_timer(number)
+    }
+
     fn has_begun(&self) -> bool {
         self.engine.has_begun()
     }
