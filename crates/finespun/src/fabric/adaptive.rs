@@ -11,7 +11,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use super::{pull, push};
+use super::{PerNode, pull, push};
 
 /// Pulled messages between two checks whether the sender can push again.
 const STAY: u32 = if cfg!(loom) { 1 } else { 8 };
@@ -50,7 +50,7 @@ pub struct Node<T> {
     pull: pull::Node<Pulled<T>>,
     /// By receiver: 0 if no pulled message is in flight there, as far as this node knows; otherwise one more than the
     /// number of messages to pull before this node checks again.
-    pulling: Box<[Cell<u32>]>,
+    pulling: PerNode<Cell<u32>>,
     /// Set if the last message received was pushed: then a pulled one is tried first.
     turn: Cell<bool>,
 }
@@ -60,12 +60,15 @@ pub struct Node<T> {
 ///
 /// # Panics
 /// If `nodes`, or the room of a transport in use, is 0.
+#[track_caller]
 pub fn net_of<T: Send>(nodes: usize, mode: Mode, share: u32, quota: u32) -> Vec<Node<T>> {
     // A transport that is not used gets minimal room.
     let pushes = push::net(nodes, if mode == Mode::Pull { 1 } else { share });
     let pulls = pull::net(nodes, if mode == Mode::Push { 1 } else { quota });
-    let pulling = || (0..nodes).map(|_| Cell::new(0)).collect();
-    let node = |(push, pull)| Node { mode, push, pull, pulling: pulling(), turn: Cell::new(false) };
+    let node = |(push, pull)| {
+        let pulling = PerNode::new(nodes, || Cell::new(0));
+        Node { mode, push, pull, pulling, turn: Cell::new(false) }
+    };
     pushes.into_iter().zip(pulls).map(node).collect()
 }
 

@@ -35,6 +35,7 @@ pub(crate) mod simulated;
 pub(crate) mod threads;
 pub(crate) mod wire;
 
+use std::ops::Index;
 use std::ptr::NonNull;
 
 use crate::observe::Counters;
@@ -140,6 +141,40 @@ unsafe impl<M: Send> Fabric<M> for Endpoint<M> {
 /// A value on cache lines of its own: two, since processors fetch lines in pairs.
 #[repr(align(128))]
 pub(crate) struct OwnCacheLine<T>(pub(crate) T);
+
+/// Values by node that one thread uses, on cache lines that no other thread writes: there is room around them.
+pub(crate) struct PerNode<T>(Box<[T]>);
+
+impl<T> PerNode<T> {
+    /// The number of values that take as much memory as an [`OwnCacheLine`].
+    const ROOM: usize = align_of::<OwnCacheLine<u8>>().div_ceil(size_of::<T>());
+
+    /// Makes the values of `nodes` nodes.
+    pub(crate) fn new(nodes: usize, make: impl Fn() -> T) -> PerNode<T> {
+        PerNode((0..nodes + 2 * Self::ROOM).map(|_| make()).collect())
+    }
+
+    /// Returns the value of a node. For a number that is too large, returns `None`, or a value of no node.
+    #[inline(always)]
+    pub(crate) fn get(&self, node: usize) -> Option<&T> {
+        self.0.get(Self::ROOM + node)
+    }
+
+    /// Iterates over the values of all nodes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0[Self::ROOM..self.0.len() - Self::ROOM].iter()
+    }
+}
+
+/// As [`get`](PerNode::get), but panics where that returns `None`.
+impl<T> Index<usize> for PerNode<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, node: usize) -> &T {
+        &self.0[Self::ROOM + node]
+    }
+}
 
 /// Fetches the cache line at this place, which is probably written next, while the sender goes on.
 #[inline(always)]

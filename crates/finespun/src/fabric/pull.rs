@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-use super::{OwnCacheLine, fetch_for_writing};
+use super::{OwnCacheLine, PerNode, fetch_for_writing};
 use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
 
 #[cfg(all(test, loom))]
@@ -100,13 +100,14 @@ pub struct Node<T> {
     /// The first own buffer that has never been used; nor has any after it.
     unused: Cell<u32>,
     /// By receiver: own buffers that were sent to it, oldest first, which is the order in which they become free.
-    sent: Box<[RefCell<VecDeque<u32>>]>,
+    sent: PerNode<RefCell<VecDeque<u32>>>,
 }
 
 /// Creates `nodes` nodes, each of which may have `quota` messages in flight.
 ///
 /// # Panics
 /// If `nodes` or `quota` is 0.
+#[track_caller]
 pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
     assert!(nodes > 0 && quota > 0, "a net needs at least one node and room for a message");
     let place = |node| NodePart {
@@ -128,7 +129,7 @@ pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
         index,
         spare: RefCell::new(Vec::new()),
         unused: Cell::new(0),
-        sent: (0..nodes).map(|_| RefCell::new(VecDeque::new())).collect(),
+        sent: PerNode::new(nodes, RefCell::default),
     };
     (0..nodes).map(node).collect()
 }
@@ -189,7 +190,7 @@ impl<T: Send> Node<T> {
     #[inline(never)]
     fn more(&self) -> Option<u32> {
         let mut spare = self.spare.borrow_mut();
-        for sent in &self.sent {
+        for sent in self.sent.iter() {
             let mut sent = sent.borrow_mut();
             let free = sent.partition_point(|&buffer| self.is_free(buffer));
             spare.extend(sent.drain(..free));

@@ -25,7 +25,7 @@ use std::ptr::NonNull;
 use zerocopy::FromBytes;
 
 use super::placed::{Placed, Placement};
-use super::{OwnCacheLine, fetch_for_writing};
+use super::{OwnCacheLine, PerNode, fetch_for_writing};
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// A ring entry: a place for one message. The fields are in this order, so that a short message takes one cache line.
@@ -128,12 +128,17 @@ pub struct Node<T> {
     net: Arc<Net<T>>,
     index: u32,
     share: u32,
-    /// By receiver: the number of messages that this node may still send.
-    credit: Box<[Cell<u32>]>,
-    /// By sender: credits to return.
-    owed: Box<[Cell<u32>]>,
-    /// By receiver: one more than the last ticket that this node took there.
-    last: Box<[Cell<u64>]>,
+    counts: PerNode<Counts>,
+}
+
+/// A node's counts of its messages to and from another node.
+struct Counts {
+    /// The number of messages that this node may still send there.
+    credit: Cell<u32>,
+    /// Credits to return there.
+    owed: Cell<u32>,
+    /// One more than the last ticket that this node took there.
+    last: Cell<u64>,
 }
 
 /// Creates `nodes` nodes, each of which may have `share` messages in flight to each node. Credit returns by halves: a
@@ -141,6 +146,7 @@ pub struct Node<T> {
 ///
 /// # Panics
 /// If `nodes` or `share` is 0.
+#[track_caller]
 pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
     // SAFETY: placed in this process's own memory.
     let net = unsafe { Net::new(nodes, 0..nodes, share, &mut Placement::private()) };
@@ -192,9 +198,7 @@ impl<T> Node<T> {
             net: Arc::clone(net),
             index,
             share,
-            credit: (0..nodes).map(|_| Cell::new(share)).collect(),
-            owed: (0..nodes).map(|_| Cell::new(0)).collect(),
-            last: (0..nodes).map(|_| Cell::new(0)).collect(),
+            counts: PerNode::new(nodes, || Counts { credit: Cell::new(share), owed: Cell::new(0), last: Cell::new(0) }),
         }
     }
 }
@@ -229,7 +233,7 @@ impl<T: Send> Node<T> {
     #[inline(always)]
     pub unsafe fn send_in_place(&self, to: usize, write: impl FnOnce(NonNull<T>)) -> bool {
         let ring = &self.net.rings[to];
-        let credit = &self.credit[to];
+        let Counts { credit, last, .. } = &self.counts[to];
         if credit.get() == 0 {
             // (0) Acquire: see the module's documentation.
             credit.set(ring.returned[self.index as usize].0.swap(0, Ordering::Acquire));
@@ -248,7 +252,7 @@ impl<T: Send> Node<T> {
         entry.from.with_mut(|place| unsafe { *place = self.index });
         // (2) Release: publishes the message; pairs with the Acquire in (3).
         entry.tag.store(ticket + 1, Ordering::Release);
-        self.last[to].set(ticket + 1);
+        last.set(ticket + 1);
         fetch_for_writing(ring.entry(ticket + 1));
         true
     }
@@ -256,7 +260,7 @@ impl<T: Send> Node<T> {
     /// Returns the count that `received` at node `to` reaches with this node's latest message to it.
     #[inline]
     pub fn sent(&self, to: usize) -> u64 {
-        self.last[to].get()
+        self.counts[to].last.get()
     }
 
     /// Returns the number of messages that this node has received.
@@ -315,11 +319,12 @@ impl<T: Send> Node<T> {
         // Relaxed: a hint for other threads.
         ring.ends().head.0.store(ticket + 1, Ordering::Relaxed);
         // In memory that processes share, the sender may be forged.
-        let Some(owed) = self.owed.get(from) else { return Some(read) };
+        let Some(Counts { owed, .. }) = self.counts.get(from) else { return Some(read) };
         owed.set(owed.get() + 1);
         if owed.get() * 2 >= self.share {
+            let Some(returned) = ring.returned.get(from) else { return Some(read) };
             // (4) Release: the read of the messages is complete; pairs with the Acquire in (0).
-            ring.returned[from].0.fetch_add(owed.take(), Ordering::Release);
+            returned.0.fetch_add(owed.take(), Ordering::Release);
         }
         Some(read)
     }

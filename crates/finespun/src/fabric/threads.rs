@@ -21,8 +21,9 @@ pub enum Transport {
     Adaptive,
 }
 
-/// Messages that one worker may have in flight to another in its ring, with few workers.
-const SHARE: u32 = 32;
+/// Messages that one worker may have in flight to another in its ring, with few workers. While more are in flight they are
+/// pulled, which moves more cache lines between the cores. Credit returns by halves, so half of this number always fits.
+const SHARE: u32 = 256;
 /// Messages that all workers together may have in flight in one worker's ring, with many workers.
 const RING: usize = 2048;
 /// Messages that one worker may have in flight in its own memory. Recently used buffers are reused first, so that few

@@ -38,6 +38,7 @@ impl<T> Local<T> {
     ///
     /// # Panics
     /// If `place` is out of range.
+    #[track_caller]
     pub fn index(&self, place: usize) -> usize {
         assert!(place < self.ready, "there are {} elements here: this asks for number {place}", self.ready);
         self.shape.index(self.node, place)

@@ -26,6 +26,7 @@ use super::space::Space;
 use super::table::Table;
 
 /// The nodes of one worker.
+#[repr(align(128))]
 pub(crate) struct Nodes {
     /// The number of nodes on all workers.
     count: u32,

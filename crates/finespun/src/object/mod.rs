@@ -61,6 +61,7 @@ impl<T: Send + Serialize + DeserializeOwned + 'static> Portable for T {}
 ///
 /// # Panics
 /// Outside a task.
+#[track_caller]
 pub fn here() -> usize {
     let Some(cx) = try_cx() else { panic!("`here` was called outside a task") };
     host::Nodes::of(cx).here(cx) as usize
@@ -70,6 +71,7 @@ pub fn here() -> usize {
 ///
 /// # Panics
 /// Outside a task.
+#[track_caller]
 pub fn nodes() -> usize {
     let Some(cx) = try_cx() else { panic!("`nodes` was called outside a task") };
     host::Nodes::of(cx).count() as usize

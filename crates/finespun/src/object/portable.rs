@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Portable;
 use super::error::{read_payload, write_payload};
 use super::remote::{Work, request_of_worker};
+use crate::call::bounds::only_in_tasks;
 use crate::call::elsewhere::{Elsewhere, Several};
 use crate::call::outcome::Outcome;
 use crate::call::{CallFuture, Task, migrate, sealed};
@@ -97,6 +98,7 @@ impl<const SCALARS: bool, P, A, F> PortableTask<SCALARS, P, A, F> {
 }
 
 impl<const SCALARS: bool, P, A, F> sealed::Sealed for PortableTask<SCALARS, P, A, F> {}
+only_in_tasks!([const SCALARS: bool, P, A, F] PortableTask<SCALARS, P, A, F>);
 impl<const SCALARS: bool, P, A, F> Task for PortableTask<SCALARS, P, A, F>
 where
     P: PortableCall,

@@ -121,7 +121,8 @@ pub(crate) fn request_of_worker<W: Work>(
 /// As [`Task::call`].
 #[inline]
 pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: CallSite) -> Outcome<W::Output> {
-    if work.node() == cx.node() {
+    // A visitor sends the work to the worker that it uses, whose own thread will do it.
+    if work.node() == cx.node() && cx.may_host() {
         // SAFETY: the caller opens the outcome and awaits a suspended callee; `cx` is at the work's node.
         return unsafe { work.run(cx) };
     }

@@ -133,6 +133,7 @@ pub(crate) enum LockAttempt {
 }
 
 /// The objects of one node.
+#[repr(align(128))]
 pub(crate) struct Table {
     node: u32,
     /// The node's region of the address space.

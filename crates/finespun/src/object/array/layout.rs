@@ -33,6 +33,7 @@
 ///
 /// # Panics
 /// If `nodes` is 0; the layout panics for an index that is not below `len`.
+#[track_caller]
 pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     assert!(nodes > 0, "a layout needs at least one node");
     let (each, more) = (len / nodes, len % nodes);
@@ -47,6 +48,7 @@ pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send 
 ///
 /// # Panics
 /// If `nodes` is 0.
+#[track_caller]
 pub fn cyclic(nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     block_cyclic(1, nodes)
 }
@@ -55,6 +57,7 @@ pub fn cyclic(nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
 ///
 /// # Panics
 /// If `nodes` or `block` is 0.
+#[track_caller]
 pub fn block_cyclic(block: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     assert!(nodes > 0 && block > 0, "a layout needs at least one node and non-empty blocks");
     move |index| index / block % nodes

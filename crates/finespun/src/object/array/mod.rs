@@ -130,6 +130,7 @@ impl<T: Object> Array<T> {
     ///
     /// # Panics
     /// If the index is out of bounds.
+    #[track_caller]
     pub fn get(&self, index: usize) -> Ref<T> {
         self.elements[index]
     }
