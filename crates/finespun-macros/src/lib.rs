@@ -22,6 +22,9 @@ use library::found;
 /// | stack | everything that lives across an await may move | a call and one check |
 /// | pinned | otherwise | a small heap frame, polled in place |
 ///
+/// If the reason for pinning concerns only the end of a branch, or of a body behind an exit, that part becomes a pinned
+/// task of its own, and the rest keeps the stack schema. `finespun schemas src` lists the schemas of a crate's tasks.
+///
 /// `#[task(stack)]` turns every reason against the stack schema into an error with its location and a cure;
 /// `#[task(pinned)]` forces the pinned schema; `#[task(straight)]` asserts that every awaited task is straight.
 ///
@@ -117,6 +120,70 @@ use library::found;
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     found(finespun_compiler::task(arguments.into(), item.into()))
+}
+
+/// Runs an `async fn main` as a task: on the default runtime (`finespun::runtime::default`), which this builds.
+///
+/// The function is compiled as by [`task`](macro@task), takes no arguments, and returns what a `main` may return, if it is
+/// `Send`: for errors of any type, `Box<dyn Error + Send + Sync>`. The run has ended when `main` returns, with every task
+/// spawned in it.
+///
+/// `workers = n` sets the number of workers of the default runtime, and wins over the environment variable
+/// `FINESPUN_WORKERS`; without it there is one per core that the process may use. `crate = path` names the library, as for
+/// `#[task]`.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn square(n: u64) -> u64 {
+///     n * n
+/// }
+///
+/// #[finespun::main(workers = 2)]
+/// async fn main() -> Result<(), std::num::TryFromIntError> {
+///     let (a, b) = join!(square(3), square(4));
+///     assert_eq!(u8::try_from(a + b)?, 25);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Panics
+/// As `Runtime::run`; and if the default runtime cannot be built, or has been built already while `workers` is given.
+#[proc_macro_attribute]
+pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    found(finespun_compiler::main(arguments.into(), item.into()))
+}
+
+/// Makes a test of an `async fn`, which runs as a task on a runtime of its own.
+///
+/// The function is compiled as by [`task`](macro@task), takes no arguments, and returns what a test may return, if it is
+/// `Send`. `#[ignore]` and `#[should_panic]` mean what they mean beside `#[test]`: a panic of any task of the run is the
+/// test's.
+///
+/// The runtime has two workers, unless `workers = n` says otherwise, so that many tests run at once on few cores. It ends
+/// with the test. `crate = path` names the library, as for `#[task]`.
+///
+/// ```
+/// # mod tests {
+/// use finespun::prelude::*;
+///
+/// #[finespun::test]
+/// async fn halves_are_sums() {
+///     let (a, b) = join!(checkpoint(), yield_now());
+///     assert_eq!((a, b), ((), ()));
+/// }
+///
+/// #[finespun::test(workers = 1)]
+/// #[should_panic(expected = "too small")]
+/// async fn small_numbers_are_refused() {
+///     panic!("too small");
+/// }
+/// # }
+/// ```
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    found(finespun_compiler::test(arguments.into(), item.into()))
 }
 
 /// Makes a type's methods callable through references: values of the type can be objects that live on a node.

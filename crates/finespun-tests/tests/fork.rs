@@ -22,8 +22,36 @@ unsafe extern "C" {
 
 #[test]
 fn forks() {
+    the_default_runtime_of_a_child_is_its_own();
     a_runtime_in_a_forked_child_is_an_error();
     a_fork_waits_until_no_lock_of_the_process_is_held();
+}
+
+/// Returns the number of threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
+/// The default runtime has no thread before its first use, and a forked child gets another one, with the same settings.
+fn the_default_runtime_of_a_child_is_its_own() {
+    let before = threads();
+    finespun::runtime::set_default(Runtime::builder().workers(3)).unwrap();
+    assert_eq!(threads(), before);
+    assert_eq!(finespun::run(fib(10)), 55);
+    assert!(threads() > before || before == 0);
+    // SAFETY: the child allocates, which the system's allocator supports after a fork, and ends by `_exit`.
+    let child = unsafe { fork() };
+    if child == 0 {
+        // SAFETY: only sets a timer. A child that hangs ends by its signal.
+        unsafe { alarm(20) };
+        let value = finespun::run(fib(10)) + finespun::runtime::default().workers() as u64;
+        // SAFETY: `_exit` only ends the process.
+        unsafe { _exit(if value == 58 { 7 } else { 8 }) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid for writes.
+    assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 7 << 8, "status {status:#x}");
 }
 
 /// A forked child has no workers: there a runtime returns an error, and is dropped without a wait.

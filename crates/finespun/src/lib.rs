@@ -39,13 +39,19 @@
 //! # Overview
 //!
 //! * [`task`]: compiles an `async fn` to a task; inside it, `.await` calls another task and [`join!`] several.
-//! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future.
+//! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future. [`run`](fn@run) uses
+//!   the [default runtime](runtime::default()), and so does [`#[finespun::main]`](macro@main); [`#[finespun::test]`](macro@test)
+//!   makes tests.
 //! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`](fn@scope): tasks that outlive the expression.
 //! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
 //!   node, [`Array`] spreads them over all.
-//! * [`suspend`]: waits until some code resolves a [`Continuation`]; [`sync`] is built on it, and so can your own constructs be.
+//! * [`suspend`]: waits until some code resolves a [`Continuation`]. [`sync`], with locks, semaphores and channels, is built on it,
+//!   and so can your own constructs be.
 //! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`group::sync`]) and end together;
 //!   an activity can end the others, or an outer [`level`].
+//! * [`select!`], [`race`]: the first of several tasks to end ends the others. [`timeout`](time::timeout) limits a task's time,
+//!   [`sleep`](time::sleep) waits, and a handle ends an [`abortable`](tasks::abortable) task.
+//! * [`par`]: parallel iterators and sorts with plain closures; the names are rayon's, and each end is a task.
 //! * [`closure`]: threads and closures by hand, for continuation-passing programs.
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
 //!
@@ -105,6 +111,53 @@
 //! assert_eq!(runtime.run(bank()), (3, 7));
 //! ```
 //!
+//! # Is my task fast?
+//!
+//! The last line of a task's documentation names the schema that [`task`] has chosen, and `finespun schemas src` lists them for
+//! a whole crate, with the places of the reasons and the cures.
+//!
+//! | schema | a call costs | the body |
+//! |---|---|---|
+//! | straight | a plain call | awaits nothing, or only straight tasks, one after another |
+//! | stack | a call, one check, and a frame if it has to wait | may move its locals to the heap |
+//! | stack, with a pinned part | the same; a frame where the part begins | moves its locals, but for the end of some branch |
+//! | pinned | a frame, some 180 instructions more than a call | lends a local to what it awaits, for example |
+//!
+//! A frame for each call matters where calls are small: in the inner nodes of a search, not in a function that is called once.
+//! The two cures are to lend what the *caller* owns, by a parameter, and to move the part that lends into a task of its own.
+//! The compiler does the latter by itself where nothing follows the part: here, a number or a variable needs no frame, and
+//! only `Let` does.
+//!
+//! ```
+//! use finespun::prelude::*;
+//!
+//! enum Expr { Number(i64), Variable(usize), Let(Box<[Expr; 2]>) }
+//! struct Env<'a> { value: i64, outer: Option<&'a Env<'a>> }
+//!
+//! fn look_up(env: Option<&Env<'_>>, depth: usize) -> Option<i64> {
+//!     let env = env?;
+//!     if depth == 0 { Some(env.value) } else { look_up(env.outer, depth - 1) }
+//! }
+//!
+//! #[task]
+//! async fn eval(expr: &Expr, env: Option<&Env<'_>>) -> Option<i64> {
+//!     match expr {
+//!         Expr::Number(number) => Some(*number),
+//!         Expr::Variable(depth) => look_up(env, *depth),
+//!         Expr::Let(both) => {
+//!             let value = eval(&both[0], env).await?;
+//!             // Lent to the call: this part is pinned.
+//!             let inner = Env { value, outer: env };
+//!             eval(&both[1], Some(&inner)).await
+//!         }
+//!     }
+//! }
+//!
+//! # let runtime = Runtime::builder().workers(2).build().unwrap();
+//! let expr = Expr::Let(Box::new([Expr::Number(5), Expr::Variable(0)]));
+//! assert_eq!(runtime.run(eval(&expr, None)), Some(5));
+//! ```
+//!
 //! # What dropping does
 //!
 //! One rule: a handle is a name for something that lives by itself, so dropping it changes nothing; a right or a duty
@@ -114,13 +167,22 @@
 //! |---|---|
 //! | a task that has not been awaited | it never begins |
 //! | [`Handle`] of a spawned task | the task continues; if it panics, its run ends with the panic |
+//! | [`Join`](tasks::Join) | as the handle that it was made of |
+//! | [`AbortHandle`](tasks::AbortHandle) | none: the task can no longer be aborted by it |
+//! | a task that awaits ([`Sleep`](time::Sleep), [`Timeout`](time::Timeout), [`Race`](group::Race), ..), by the end of its caller | its wait ends, and so does everything beneath it |
+//! | [`Interval`](time::Interval) | none |
 //! | [`Ref`], [`Array`], [`IArray`](istructure::IArray) | none: the objects and elements live until they are freed, or the runtime ends |
 //! | [`Replicated`](objects::Replicated) | the value is dropped with the last handle |
 //! | [`RunFuture`](runtime::RunFuture) | the run is cancelled, unless it is [detached](runtime::RunFuture::detach) |
-//! | [`Runtime`] | its runs are cancelled, and its threads end |
+//! | [`Runtime`] | its runs are cancelled, and its threads end; [`shutdown_timeout`](Runtime::shutdown_timeout) limits the wait for them |
+//! | the [default runtime](runtime::default()) | it is never dropped: its idle workers end with the process |
 //! | [`Continuation`] | its wait ends with a panic |
 //! | [`Cont`](closure::Cont) | the argument never comes: the closure that waits for it is destroyed |
 //! | [`Permit`](sync::Permit) and other guards | the permit or lock is given back |
+//! | an operation of [`sync`] that has been awaited | what it has been granted passes to the next waiter; a message stays in its channel |
+//! | the last [`mpsc::Sender`](sync::mpsc::Sender) of a channel | the receiver gets the messages that are left, then `None` |
+//! | [`mpsc::Receiver`](sync::mpsc::Receiver) | its messages are dropped, and sending gives the message back |
+//! | [`oneshot::Sender`](sync::oneshot::Sender) | receiving is an error |
 //! | [`Outside`](tasks::Outside) | the declaration ends: deadlocks are reported again |
 //!
 //! # Features
@@ -132,6 +194,7 @@
 //! |---|---|
 //! | `objects` | [`object`], [`Ref`], [`Array`], [`istructure`], [`mapped`], and the messages between nodes |
 //! | `pinning` | [`Builder::pin`], which binds workers to cores |
+//! | `visits` | [`Runtime::run`] runs the task on the calling thread if a worker is parked, on a stack of its own |
 //! | `simulation` | simulated machines ([`simulation`]); not a default feature |
 //! | `processes` | several processes of one host: `Fabric::Processes`; not a default feature |
 //! | `mpi` | several processes of several hosts; needs MPI; not a default feature |
@@ -147,6 +210,9 @@
 //! `ARCHITECTURE.md` in the repository explains how it works and names the papers it builds on.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![cfg_attr(not(feature = "objects"), allow(dead_code, reason = "parts of the tasks serve objects only"))]
+
+// Generated code names the library by its name, and the library has tasks of its own.
+extern crate self as finespun;
 
 #[macro_use]
 mod mutation;
@@ -172,6 +238,7 @@ mod message;
 #[cfg(feature = "objects")]
 mod object;
 mod observe;
+pub mod par;
 mod process;
 mod run;
 pub mod runtime;
@@ -180,16 +247,17 @@ mod scope;
 mod sim;
 pub mod sync;
 pub mod testing;
+pub mod time;
 mod wait;
 
 pub use call::Task;
 pub use call::yielding::{checkpoint, yield_now};
 #[cfg(feature = "objects")]
 pub use finespun_macros::object;
-pub use finespun_macros::task;
+pub use finespun_macros::{main, task, test};
 #[cfg(feature = "objects")]
 pub use group::mapped;
-pub use group::{level, lparfor, parfor, preturn};
+pub use group::{level, lparfor, parfor, preturn, race};
 pub use iterate::many::{join_all, reduce};
 #[cfg(feature = "objects")]
 pub use object::array::{Array, layout};
@@ -202,7 +270,7 @@ pub use object::reference::Ref;
 #[cfg(feature = "objects")]
 pub use object::{Portable, here, nodes};
 pub use run::continuation::Continuation;
-pub use runtime::{Builder, Error, RunError, Runtime, Stats};
+pub use runtime::{Builder, Error, RunError, Runtime, Stats, run};
 pub use scope::spawn::{Handle, Scope, scope, spawn};
 pub use wait::foreign::{blocking, foreign};
 pub use wait::suspend::suspend;
@@ -215,13 +283,25 @@ pub mod tasks {
     pub use crate::call::Task;
     pub use crate::call::method::MethodTask;
     pub use crate::call::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
+    pub use crate::group::{AbortHandle, Abortable, Aborted, abortable};
     pub use crate::iterate::many::{Fold, Many, Sink, join_all, reduce};
     pub use crate::run::continuation::{Continuation, External};
-    pub use crate::scope::spawn::{Handle, Scope, Scoped, scope, spawn};
+    pub use crate::run::index::{current_worker, workers};
+    pub use crate::scope::join::{Join, JoinError};
+    pub use crate::scope::spawn::{Handle, NoTask, Scope, ScopeResult, Scoped, scope, spawn};
     pub use crate::wait::foreign::{Blocking, Foreign, blocking, foreign};
     pub use crate::wait::outside::{Outside, outside};
     pub use crate::wait::quiesce::{Quiesce, quiesce};
     pub use crate::wait::suspend::{Suspend, suspend};
+
+    /// Bounds that generated code puts on the types of a program. Programs do not name them; messages of rustc do.
+    pub mod bounds {
+        pub use crate::call::bounds::{
+            AnyWorker, AsTask, Delivered, InsideTask, MayKeep, OnlyInTasks, Operand, Outside, operand, operand_here,
+            send,
+        };
+        pub use crate::call::schema::{Known, Schema, Straight};
+    }
 }
 
 /// Objects: the types of their calls, errors of calls, and less common functions.
@@ -362,13 +442,69 @@ macro_rules! parblock {
     };
 }
 
+/// Awaits several tasks and continues with the value of the first that ends, which cancels the others; only inside a
+/// [`task`].
+///
+/// ```text
+/// select! {
+///     pattern = task => value,
+///     pattern = task, if condition => value,
+///     else => value,
+/// }
+/// ```
+///
+/// A branch whose condition is false never begins. If the value of a task does not match its branch's pattern, the race
+/// goes on with the other tasks. When no branch is left, the value is that of `else`. There are one to eight branches beside
+/// `else`, whose values have the same type. Std futures take part by [`foreign`].
+///
+/// The other tasks, and everything beneath them, have ended when the branch's value is computed, so it may use what they
+/// have borrowed. The value is ordinary code of the task: it may await, `break`, `return` or use `?`.
+///
+/// As in [`race`], tasks are called in their order, and those behind one that ends without a wait do not begin. Nothing is
+/// polled: each branch is a task of its own, so a branch that computes does not keep the others from running on other
+/// workers, and a branch that is cancelled loses what it has done so far, as tokio's branches do. `biased;` is accepted and
+/// changes nothing.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::time::sleep;
+/// use std::time::Duration;
+///
+/// #[task]
+/// async fn answer(after: Duration) -> Option<u64> {
+///     sleep(after).await;
+///     Some(42)
+/// }
+///
+/// #[task]
+/// async fn ask(after: Duration, patience: Duration) -> String {
+///     select! {
+///         Some(number) = answer(after) => format!("{number}"),
+///         () = sleep(patience) => "no answer".to_owned(),
+///     }
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// let (short, long) = (Duration::from_millis(1), Duration::from_secs(600));
+/// assert_eq!(runtime.run(ask(short, long)), "42");
+/// assert_eq!(runtime.run(ask(long, short)), "no answer");
+/// ```
+///
+/// # Panics
+/// With the panic of a task that panics before one ends, and if no branch is left and there is no `else`.
+#[macro_export]
+macro_rules! select {
+    ($($branch:tt)*) => {
+        ::core::compile_error!("`select!` works inside a `#[task] async fn` only: mark the function `#[task]`")
+    };
+}
+
 /// The names that most programs import.
 pub mod prelude {
     #[cfg(feature = "objects")]
     pub use crate::{Array, Ref, here, nodes, object, on};
     pub use crate::{
         Continuation, Handle, Runtime, Scope, Task, blocking, checkpoint, foreign, join, join_all, lparfor, parblock,
-        parfor, reduce, scope, spawn, suspend, task, yield_now,
+        parfor, reduce, scope, select, spawn, suspend, task, yield_now,
     };
 }
 
@@ -390,7 +526,7 @@ pub mod __rt {
     pub use crate::call::schema::*;
     pub use crate::call::{
         DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in,
-        call_straight, never, send, wait,
+        call_straight, never, wait,
     };
     pub use crate::frame::context::{Cx, cx};
     pub use crate::frame::origin::{Named, Note, Noted, Origin};
@@ -405,4 +541,5 @@ pub mod __rt {
         reference::{Object, Ref, constants},
         table::Access,
     };
+    pub use crate::runtime::entry::{run_main, run_test};
 }

@@ -22,6 +22,8 @@
 use std::cell::Cell;
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
 use std::thread::{Builder, JoinHandle};
 
 use crate::atomics::{AtomicUsize, Ordering, const_fn, lock_std, thread};
@@ -99,7 +101,17 @@ thread_local! {
 #[cfg(not(loom))]
 static GATE: Gate = Gate::new();
 
-/// Makes forks wait for the locks of this module, from now on.
+/// Number of forks that lead from the process that first called [`watch_forks`] to this one.
+static FORKS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Returns a number that no fork of this process has in common with it, once [`watch_forks`] has been called. Unlike the
+/// system's number of the process, it costs no system call.
+pub(crate) fn generation() -> usize {
+    // Relaxed: written by the only thread of a process.
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// Makes forks wait for the locks of this module, from now on, and counts them.
 pub(crate) fn watch_forks() {
     #[cfg(all(unix, not(loom)))]
     {
@@ -122,6 +134,8 @@ pub(crate) fn watch_forks() {
         }
         // The child has none of the other threads, even if this fork did not close the gate.
         unsafe extern "C" fn child() {
+            // Relaxed: the child has one thread.
+            FORKS.fetch_add(1, Ordering::Relaxed);
             GATE.open(usize::from(HELD.get() > 0));
         }
         // Not a `Once`: if another thread forked during the call, the child would wait for the call's end for ever.
@@ -195,6 +209,48 @@ pub(crate) fn start_thread(builder: Builder, body: impl FnOnce() + Send + 'stati
 pub(crate) fn unforked<R>(compute: impl FnOnce() -> R) -> R {
     let _within = Within::enter();
     compute()
+}
+
+/// A value that each process has for itself, in a static of the library, for locks that are held for longer than a
+/// [`ProcessMutex`] may be: a forked child makes a value of its own, and leaves that of its parent untouched, since the
+/// thread that held a lock in it may not exist in the child.
+pub(crate) struct PerProcess<T>(AtomicPtr<Owned<T>>);
+
+/// A value, and the id of the process that owns it.
+struct Owned<T> {
+    process: u32,
+    value: T,
+}
+
+impl<T: Sync> PerProcess<T> {
+    pub(crate) const fn new() -> PerProcess<T> {
+        PerProcess(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// Returns the value of this process. The first call makes it; of several calls at once, each may make one, and all
+    /// return the same.
+    pub(crate) fn get(&self, make: impl FnOnce() -> T) -> &T {
+        let process = std::process::id();
+        // Acquire: pairs with the Release of the exchange below.
+        let known = self.0.load(std::sync::atomic::Ordering::Acquire);
+        // SAFETY: the pointer is null, or points to an allocation that is never freed.
+        if let Some(owned) = unsafe { known.as_ref() }.filter(|owned| owned.process == process) {
+            return &owned.value;
+        }
+        let made = Box::into_raw(Box::new(Owned { process, value: make() }));
+        // AcqRel, Acquire: the thread that loses sees what the other has made.
+        let (acq_rel, acquire) = (std::sync::atomic::Ordering::AcqRel, std::sync::atomic::Ordering::Acquire);
+        match self.0.compare_exchange(known, made, acq_rel, acquire) {
+            // SAFETY: the allocation has just been published, and is never freed.
+            Ok(_) => unsafe { &(*made).value },
+            Err(other) => {
+                // SAFETY: the exchange failed, so no other thread knows the allocation.
+                drop(unsafe { Box::from_raw(made) });
+                // SAFETY: another thread of this process has published the allocation, which is never freed.
+                unsafe { &(*other).value }
+            }
+        }
+    }
 }
 
 /// A lock in a static of the library. It is only ever held for a moment, and its data is consistent even if a holder

@@ -87,7 +87,10 @@ fn compare(expected: (String, Vec<String>), run: impl Fn(&Runtime) -> [(&'static
 }
 
 macro_rules! corpus {
-    ($( fn $name:ident $args:tt -> $ret:ty { $($body:tt)* } with $with:tt; )*) => {
+    // Bodies of which a part is pinned.
+    (parts: $($corpus:tt)*) => { corpus! { #[task()] $($corpus)* } };
+    (fn $($corpus:tt)*) => { corpus! { #[task(stack)] fn $($corpus)* } };
+    (#[task $schema:tt] $( fn $name:ident $args:tt -> $ret:ty { $($body:tt)* } with $with:tt; )*) => {
         pub mod plain {
             use super::*;
             async fn leaf<T>(value: T) -> T { value }
@@ -101,7 +104,7 @@ macro_rules! corpus {
         pub mod stack {
             use super::*;
             use crate::leaf;
-            $( #[task(stack)] pub async fn $name $args -> $ret { $($body)* } )*
+            $( #[task $schema] pub async fn $name $args -> $ret { $($body)* } )*
         }
         $(
             #[test]
@@ -122,5 +125,7 @@ macro_rules! corpus {
 
 mod drops;
 mod edges;
+mod long;
 mod loops;
+mod parts;
 mod values;

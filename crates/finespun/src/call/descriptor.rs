@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 
+use super::bounds::{Delivered, only_in_tasks};
 use super::located;
 use super::outcome::Outcome;
 use super::schema::{Known, Schema, Straight};
@@ -25,13 +26,14 @@ pub struct StackTask<const SCALARS: bool, S, F> {
 /// # Safety
 /// `code` must keep the call protocol, as generated code does, and never suspend if `S` is straight.
 #[inline(always)]
-pub unsafe fn stack_task<const SCALARS: bool, S: Schema, T: Send, F: FnOnce(Cx) -> Outcome<T>>(
+pub unsafe fn stack_task<const SCALARS: bool, S: Schema, T: Delivered, F: FnOnce(Cx) -> Outcome<T>>(
     code: F,
 ) -> StackTask<SCALARS, S, F> {
     StackTask { code, schema: PhantomData }
 }
 
 impl<const SCALARS: bool, S, F> sealed::Sealed for StackTask<SCALARS, S, F> {}
+only_in_tasks!([const SCALARS: bool, S, F] StackTask<SCALARS, S, F>);
 impl<const SCALARS: bool, S: Schema, F> Known for StackTask<SCALARS, S, F> {
     type Schema = S;
 }
@@ -61,7 +63,7 @@ pub struct StraightTask<const LOCATED: bool, F>(F);
 /// # Safety
 /// Only generated code may use it.
 #[inline(always)]
-pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<false, F> {
+pub unsafe fn straight_task<T: Delivered, F: FnOnce() -> T>(code: F) -> StraightTask<false, F> {
     StraightTask(code)
 }
 
@@ -70,11 +72,12 @@ pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<
 /// # Safety
 /// As for [`straight_task`].
 #[inline(always)]
-pub unsafe fn straight_task_here<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<true, F> {
+pub unsafe fn straight_task_here<T: Delivered, F: FnOnce() -> T>(code: F) -> StraightTask<true, F> {
     StraightTask(code)
 }
 
 impl<const LOCATED: bool, F> sealed::Sealed for StraightTask<LOCATED, F> {}
+only_in_tasks!([const LOCATED: bool, F] StraightTask<LOCATED, F>);
 impl<const LOCATED: bool, F> Known for StraightTask<LOCATED, F> {
     type Schema = Straight;
 }
@@ -104,7 +107,7 @@ pub struct PinnedTask<const LOCATED: bool, F>(F);
 /// # Safety
 /// The future that `code` makes may await tasks only by functions of the module `call`, as generated code does.
 #[inline(always)]
-pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(
+pub unsafe fn pinned_task<T: Delivered, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(
     code: F,
 ) -> PinnedTask<false, F> {
     PinnedTask(code)
@@ -115,11 +118,14 @@ pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -
 /// # Safety
 /// As for [`pinned_task`].
 #[inline(always)]
-pub unsafe fn pinned_task_here<T: Send, Fut: Future<Output = T>, F: FnOnce() -> Fut>(code: F) -> PinnedTask<true, F> {
+pub unsafe fn pinned_task_here<T: Delivered, Fut: Future<Output = T>, F: FnOnce() -> Fut>(
+    code: F,
+) -> PinnedTask<true, F> {
     PinnedTask(code)
 }
 
 impl<const LOCATED: bool, F> sealed::Sealed for PinnedTask<LOCATED, F> {}
+only_in_tasks!([const LOCATED: bool, F] PinnedTask<LOCATED, F>);
 impl<const LOCATED: bool, Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<LOCATED, F> {
     type Output = Fut::Output;
     const STRAIGHT: bool = false;
@@ -164,7 +170,7 @@ pub enum CallForm<T, Fut> {
 /// As for [`pinned_task`], with respect to the future that `code(None)` returns. If `S` is straight, the outcome that
 /// `code(Some(..))` returns is not suspended.
 #[inline(always)]
-pub unsafe fn direct_or_pinned_task<S: Schema, T: Send, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
+pub unsafe fn direct_or_pinned_task<S: Schema, T: Delivered, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
 where
     Fut: Future<Output = T> + Send,
     F: FnOnce(Option<Cx>) -> CallForm<T, Fut>,
@@ -185,6 +191,7 @@ impl<S, F> DirectOrPinnedTask<S, F> {
 }
 
 impl<S, F> sealed::Sealed for DirectOrPinnedTask<S, F> {}
+only_in_tasks!([S, F] DirectOrPinnedTask<S, F>);
 impl<S: Schema, F> Known for DirectOrPinnedTask<S, F> {
     type Schema = S;
 }

@@ -158,12 +158,25 @@ impl<T> Held<T> {
 }
 
 /// Places that can be emptied together: the fields of a tuple.
-pub trait Empty {
+///
+/// # Safety
+/// A value without initialized bytes must be valid, and be what `empty` creates.
+pub unsafe trait Empty: Sized {
     /// Creates empty places.
     fn empty() -> Self;
+
+    /// Creates empty places without LLVM's knowledge that they are empty. It leaves such places in memory. Else it would follow
+    /// each of many places through each state of a body, in a time that grows with the product.
+    #[inline]
+    fn opaque() -> Self {
+        let places = std::hint::black_box(MaybeUninit::<Self>::uninit());
+        // SAFETY: the implementation guarantees that no byte need be initialized.
+        unsafe { places.assume_init() }
+    }
 }
 
-impl<T> Empty for Held<T> {
+// SAFETY: a `Held` is a `MaybeUninit`.
+unsafe impl<T> Empty for Held<T> {
     #[inline(always)]
     fn empty() -> Held<T> {
         Held::empty()
@@ -172,7 +185,8 @@ impl<T> Empty for Held<T> {
 
 macro_rules! empty_together {
     ($($type:ident)+) => {
-        impl<$($type: Empty),+> Empty for ($($type,)+) {
+        // SAFETY: so is each of the fields.
+        unsafe impl<$($type: Empty),+> Empty for ($($type,)+) {
             #[inline(always)]
             fn empty() -> Self {
                 ($($type::empty(),)+)

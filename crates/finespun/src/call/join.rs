@@ -247,3 +247,15 @@ join! { Join11Point JoinWait11 JoinAsync11 resume_join11 start_join11 join_async
 (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) }
 join! { Join12Point JoinWait12 JoinAsync12 resume_join12 start_join12 join_async12:
 (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) (L l P11) }
+
+/// Begins two branches in a resumable body: the second as a ready frame, which an idle worker takes at once, and the first on
+/// this stack.
+///
+/// # Safety
+/// Called in a body, at its first poll or later, and awaited at once.
+pub(crate) unsafe fn start_published<A: Task, B: Task>(a: A, b: B) -> JoinWait2<A, B> {
+    // SAFETY: a body is polled by a worker; used within this poll.
+    let cx = unsafe { cx() };
+    let b = Branch::Child(Child::new(b.start(cx)));
+    JoinWait2 { a: Branch::begin(cx, a), b }
+}

@@ -3,9 +3,10 @@
 //! This module contains the task and its call ([`task`]), descriptors ([`descriptor`], [`method`]) and their schemas
 //! ([`schema`]), the outcome of a call ([`outcome`]), the fallback from the stack to the heap ([`fallback`]), joins
 //! ([`join`]), frames that run at one node only ([`located`]), yielding ([`yielding`]), checks and traits that
-//! generated code needs of the user's types ([`drops`], [`operators`], [`residual`]), the passing of values to cold paths in
+//! generated code needs of the user's types ([`bounds`], [`drops`], [`operators`], [`residual`]), the passing of values to cold paths in
 //! registers ([`words`]), and calls that another process makes ([`elsewhere`]).
 
+pub(crate) mod bounds;
 pub(crate) mod descriptor;
 pub(crate) mod drops;
 pub(crate) mod elsewhere;
@@ -24,7 +25,7 @@ pub(crate) mod yielding;
 pub(crate) use task::{CallFuture, destroyed, map_outcome, poll_in_place, sealed};
 pub use task::{
     DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight,
-    never, send, wait,
+    never, wait,
 };
 #[cfg(feature = "objects")]
 pub(crate) use task::{call_after_trip, migrate};

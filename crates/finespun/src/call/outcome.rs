@@ -64,6 +64,19 @@ impl<T, S> Outcome<T, S> {
         unsafe { (&raw const self).cast::<Outcome<T, S2>>().read() }
     }
 
+    /// Converts the result into a `V`: a value by `map`, the result of a suspended call by reading it as a `V`.
+    ///
+    /// # Safety
+    /// A `T` begins with a `V`, which has the same [offset](crate::frame::result_offset) in frames. After the `V` has been
+    /// moved out, the rest of the `T` needs no destructor.
+    pub(crate) unsafe fn map_prefix<V>(self, map: impl FnOnce(T) -> V) -> Outcome<V, S> {
+        match self.frame {
+            Some(frame) => Outcome::suspended(frame),
+            // SAFETY: without a frame, the outcome holds a value; the caller returns the result as the call's outcome.
+            None => unsafe { Outcome::done(map(self.value.assume_init())) },
+        }
+    }
+
     /// Returns the same outcome, with a frame pointer that is opaque to the optimizer: see
     /// [`behind`](crate::call::behind).
     #[inline(always)]

@@ -18,6 +18,8 @@ use crate::run::settle;
 
 pub(crate) mod sealed {
     pub trait Sealed {}
+    /// Of what the body of a scope returns.
+    pub trait ScopeResult {}
 }
 
 /// A description of a call, inert until it is awaited, joined, spawned or run.
@@ -28,8 +30,9 @@ pub(crate) mod sealed {
 #[must_use = "a task does nothing until it is awaited, joined, spawned or run"]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a task",
-    label = "this is awaited inside a `#[task]`, but is not a task",
-    note = "mark the function `#[task]`, or wrap a std future: `foreign(future).await`"
+    label = "not a task",
+    note = "mark the function `#[task] async fn`; an `async` block that awaits tasks becomes such a function",
+    note = "a std future, also an `async` block that awaits std futures only, is wrapped: `foreign(future)`"
 )]
 pub trait Task: sealed::Sealed + Sized {
     /// The value that the task delivers.
@@ -522,10 +525,4 @@ pub struct Probe(());
 /// Must not be reached.
 pub unsafe fn never<T>() -> T {
     unreachable!("type evidence is not executed")
-}
-
-/// Checks that a value that a task keeps across an await may move to another worker.
-#[inline(always)]
-pub fn send<T: Send>(captured: T) -> T {
-    captured
 }

@@ -48,15 +48,20 @@ use crate::run::owner::{CompletionOwner, State, end_scope};
 /// ```
 ///
 /// # Panics
-/// Panics outside a task. This includes a destructor that no task runs, for example when an unawaited result is
+/// Panics outside a task: plain code calls [`Runtime::spawn`](crate::Runtime::spawn), for example of
+/// [`runtime::default()`](crate::runtime::default()). This includes a destructor that no task runs, for example when an unawaited result is
 /// dropped.
+#[must_use = "a dropped handle lets its task go on alone: say so with `drop`"]
+#[track_caller]
 pub fn spawn<Tk>(task: Tk) -> Handle<'static, Tk::Output>
 where
     Tk: Task + Send + 'static,
     Tk::Output: Send,
 {
     let Some(cx) = try_cx().filter(|cx| cx.is_in_task()) else {
-        panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run")
+        panic!(
+            "`spawn` was called outside a task: use Runtime::spawn or Runtime::run; `finespun::runtime::default()` is a runtime"
+        )
     };
     cx.check_exhausted();
     let run = cx.current_run();
@@ -66,7 +71,8 @@ where
 
 /// A handle to a spawned task: awaiting it delivers the value; dropping it detaches the task, which continues.
 ///
-/// The task that awaits the handle receives the spawned task's panic. If the handle is dropped instead, before or after
+/// The task that awaits the handle receives the spawned task's panic; [`join`](Handle::join) delivers it as an error. A
+/// task that another one ends is [`abortable`](crate::tasks::abortable). If the handle is dropped instead, before or after
 /// the panic, the run is cancelled and ends with the panic. (In a [`scope`], the scope ends with a panic. A handle that
 /// is dropped after its run has ended discards the panic.)
 ///
@@ -92,7 +98,6 @@ where
 /// # let runtime = Runtime::builder().workers(1).build().unwrap();
 /// assert_eq!(runtime.run(sum_of_squares(4)), 14);
 /// ```
-#[must_use = "a dropped handle lets its task go on alone: say so with `drop`"]
 pub struct Handle<'s, T> {
     frame: FrameRef,
     value: PhantomData<(&'s (), T)>,
@@ -105,7 +110,7 @@ unsafe impl<T: Send> Sync for Handle<'_, T> {}
 
 impl<T> Handle<'_, T> {
     /// Whether the frame delivers a box that holds the value: with the value itself it would be too large for a pool.
-    const BOXED: bool = too_large::<T>();
+    pub(super) const BOXED: bool = too_large::<T>();
 
     fn new(frame: FrameRef) -> Self {
         Handle { frame, value: PhantomData }
@@ -244,10 +249,11 @@ impl std::fmt::Debug for Scope<'_> {
 }
 
 impl<'s> Scope<'s> {
-    /// Starts a task in this scope. The scope ends only after the task has ended.
+    /// Starts a task in this scope. The scope ends only after the task has ended, so the handle may be dropped.
     ///
     /// # Panics
     /// Panics outside a task, in a run other than the scope's, and after the scope has ended.
+    #[track_caller]
     pub fn spawn<Tk>(self, task: Tk) -> Handle<'s, Tk::Output>
     where
         Tk: Task + Send + 's,
@@ -268,7 +274,11 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// Runs the task that `body` creates, with a scope to spawn in. Ends after all tasks of the scope, awaited or not.
+/// Calls `body` with a scope to spawn in, and runs the task that it returns, if any. Ends after all tasks of the scope,
+/// awaited or not.
+///
+/// `body` returns a task, which may spawn as well and whose value is the scope's, or nothing: a plain closure that only
+/// spawns.
 ///
 /// # Panics
 /// Resumes the body's panic. If instead a task of the scope panicked, panics with a message that says so and is
@@ -284,9 +294,32 @@ impl<'s> Scope<'s> {
 /// }
 ///
 /// #[task]
+/// async fn total(numbers: &[u64], sum: &AtomicU64) -> u64 {
+///     scope(|s| {
+///         for n in numbers {
+///             s.spawn(add(sum, *n));
+///         }
+///     })
+///     .await;
+///     sum.load(Ordering::Relaxed)
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(total(&[1, 2, 3], &AtomicU64::new(0))), 6);
+/// ```
+///
+/// The same with a task as the body, which could await in between:
+///
+/// ```
+/// # use finespun::prelude::*;
+/// # use std::sync::atomic::{AtomicU64, Ordering};
+/// # #[task]
+/// # async fn add(sum: &AtomicU64, n: u64) {
+/// #     sum.fetch_add(n, Ordering::Relaxed);
+/// # }
+/// #[task]
 /// async fn add_all<'s>(s: Scope<'s>, sum: &'s AtomicU64) {
 ///     for n in 0..10 {
-///         drop(s.spawn(add(sum, n)));
+///         s.spawn(add(sum, n)).await;
 ///     }
 /// }
 ///
@@ -298,72 +331,119 @@ impl<'s> Scope<'s> {
 /// # let runtime = Runtime::builder().workers(1).build().unwrap();
 /// assert_eq!(runtime.run(total(&AtomicU64::new(0))), 45);
 /// ```
-pub fn scope<'s, Tk, F>(body: F) -> Scoped<'s, Tk, F>
+pub fn scope<'s, B, F>(body: F) -> Scoped<'s, B, F>
 where
-    Tk: Task + Send + 's,
-    F: FnOnce(Scope<'s>) -> Tk + Send,
+    B: ScopeResult + Send + 's,
+    F: FnOnce(Scope<'s>) -> B + Send,
 {
-    Scoped { body, task: PhantomData, lends: PhantomData }
+    Scoped { body, returned: PhantomData, lends: PhantomData }
+}
+
+/// What the body of a [`scope`] returns: a task, or `()`.
+#[diagnostic::on_unimplemented(
+    message = "the closure of `scope` returns a task or `()`, not `{Self}`",
+    label = "this is neither a task nor `()`",
+    note = "end the closure with a `;` if it only spawns; a scope with a value calls a `#[task] async fn` with the scope: \
+            `scope(|s| count(s, data)).await`"
+)]
+pub trait ScopeResult: sealed::ScopeResult {
+    /// The task that the scope runs.
+    type Task: Task;
+    #[doc(hidden)]
+    fn task(self) -> Self::Task;
+}
+
+impl<Tk: Task> sealed::ScopeResult for Tk {}
+#[diagnostic::do_not_recommend]
+impl<Tk: Task> ScopeResult for Tk {
+    type Task = Tk;
+    fn task(self) -> Tk {
+        self
+    }
+}
+
+impl sealed::ScopeResult for () {}
+impl ScopeResult for () {
+    type Task = NoTask;
+    fn task(self) -> NoTask {
+        NoTask
+    }
+}
+
+/// The task of a [`scope`] whose body returns none.
+#[derive(Debug)]
+#[must_use = "a task does nothing until it is awaited"]
+pub struct NoTask;
+
+impl sealed::Sealed for NoTask {}
+impl Task for NoTask {
+    type Output = ();
+    const STRAIGHT: bool = true;
+
+    unsafe fn call(self, _: Cx) -> Outcome<()> {
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
+        unsafe { Outcome::done(()) }
+    }
 }
 
 /// The task that [`scope`] makes.
 #[must_use = "a task does nothing until it is awaited"]
-pub struct Scoped<'s, Tk, F> {
+pub struct Scoped<'s, B, F> {
     body: F,
-    task: PhantomData<fn() -> Tk>,
+    returned: PhantomData<fn() -> B>,
     lends: Lends<'s>,
 }
 
-impl<Tk, F> sealed::Sealed for Scoped<'_, Tk, F> {}
-impl<'s, Tk, F> Task for Scoped<'s, Tk, F>
+impl<B: ScopeResult, F> sealed::Sealed for Scoped<'_, B, F> {}
+impl<'s, B, F> Task for Scoped<'s, B, F>
 where
-    Tk: Task + Send + 's,
-    F: FnOnce(Scope<'s>) -> Tk,
+    B: ScopeResult + Send + 's,
+    F: FnOnce(Scope<'s>) -> B,
 {
-    type Output = Tk::Output;
+    type Output = <B::Task as Task>::Output;
     const STRAIGHT: bool = false;
 
-    unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
+    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
         let recycled = STATES.lock().pop();
         let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
         let generation = state.begin(cx.group());
         // `body` is called inside the scope's frame: if it spawns tasks and panics, the scope still waits for them.
         let call = ScopeCall::Make(Some(self.body));
         let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };
-        poll_in_place(body, cx, ScopeBody::<Tk, F>::TABLE)
+        poll_in_place(body, cx, ScopeBody::<B, F>::TABLE)
     }
 }
 
-enum ScopeCall<Tk: Task, F> {
+enum ScopeCall<B: ScopeResult, F> {
     Make(Option<F>),
-    Call(CallFuture<Tk>),
+    Call(CallFuture<B::Task>),
     Ended,
 }
 
 type EndOfScope = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
 
-struct ScopeBody<'s, Tk: Task, F> {
-    call: ScopeCall<Tk, F>,
-    result: Option<Result<Tk::Output, Payload>>,
+struct ScopeBody<'s, B: ScopeResult, F> {
+    call: ScopeCall<B, F>,
+    result: Option<Result<<B::Task as Task>::Output, Payload>>,
     end: Option<CallFuture<EndOfScope>>,
     state: &'static State,
     generation: u32,
     lends: PhantomData<&'s ()>,
 }
 
-impl<Tk: Task, F> Unpin for ScopeBody<'_, Tk, F> {}
+impl<B: ScopeResult, F> Unpin for ScopeBody<'_, B, F> {}
 
-impl<Tk: Task, F> Drop for ScopeBody<'_, Tk, F> {
+impl<B: ScopeResult, F> Drop for ScopeBody<'_, B, F> {
     fn drop(&mut self) {
         // All tasks have ended: only stale `Scope`s still refer to the state, and their generation is refused.
         STATES.lock().push(self.state);
     }
 }
 
-impl<'s, Tk, F> ScopeBody<'s, Tk, F>
+impl<'s, B, F> ScopeBody<'s, B, F>
 where
-    Tk: Task + Send + 's,
-    F: FnOnce(Scope<'s>) -> Tk,
+    B: ScopeResult + Send + 's,
+    F: FnOnce(Scope<'s>) -> B,
 {
     /// A table whose `cancel` still waits for the scope's tasks.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
@@ -390,14 +470,14 @@ where
     }
 }
 
-impl<'s, Tk, F> Future for ScopeBody<'s, Tk, F>
+impl<'s, B, F> Future for ScopeBody<'s, B, F>
 where
-    Tk: Task + Send + 's,
-    F: FnOnce(Scope<'s>) -> Tk,
+    B: ScopeResult + Send + 's,
+    F: FnOnce(Scope<'s>) -> B,
 {
-    type Output = Tk::Output;
+    type Output = <B::Task as Task>::Output;
 
-    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Tk::Output> {
+    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let scope = Scope { state: this.state, generation: this.generation, lends: PhantomData };
         if this.result.is_none() {
@@ -405,7 +485,7 @@ where
                 if let ScopeCall::Make(make) = &mut this.call
                     && let Some(make) = make.take()
                 {
-                    this.call = ScopeCall::Call(CallFuture::fresh(make(scope)));
+                    this.call = ScopeCall::Call(CallFuture::fresh(make(scope).task()));
                 }
                 match &mut this.call {
                     ScopeCall::Call(call) => Pin::new(call).poll(std),
