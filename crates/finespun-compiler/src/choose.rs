@@ -15,8 +15,10 @@ use crate::head;
 use crate::kinds::{self, Kind, Lend};
 use crate::names::Names;
 use crate::normalise;
+use crate::pack;
 use crate::parse::Wish;
-use crate::reasons::Reasons;
+use crate::parts::{self, Cut};
+use crate::reasons::{Reason, Reasons};
 use crate::scan;
 
 /// A parameter of the function that holds the body.
@@ -39,7 +41,7 @@ pub(crate) enum Choice {
     Stack(Code),
     Pinned {
         /// The reason, if the user did not ask for `pinned`.
-        why: Option<String>,
+        why: Option<Reason>,
         /// The function returns the list of its callees' schemas: the task is straight if every callee is.
         listed: bool,
     },
@@ -56,6 +58,11 @@ pub(crate) struct Code {
     pub(crate) inlined: bool,
     /// The function returns the list of its callees' schemas.
     pub(crate) listed: bool,
+    /// The reason why a part of the body is pinned, if one is.
+    pub(crate) pinned: Option<Reason>,
+    /// A part is pinned, and the schemas of the callees of the whole body may make the task straight. Then another
+    /// function runs, which has the list.
+    pub(crate) direct: bool,
     /// The code is valid if all demands hold. Otherwise the task is pinned, or the build fails if `stack` was
     /// requested.
     pub(crate) demands: Vec<Demand>,
@@ -96,6 +103,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
     // An await that `#[cfg]` may remove would be missing from the list.
     let always = conditional.is_none() && matches!(wish, Wish::Any | Wish::Stack);
     let listed = place.listed && always && scan::listable(block);
+    let mut parts = false;
     let mut reasons = Reasons::default();
     if let Some(span) = conditional {
         reasons.add(
@@ -104,12 +112,15 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
             "move the conditional part into a plain function",
         );
     }
-    let ready = prepare(params, own, block, wish, place.split, &mut reasons);
-    if reasons.0.is_empty()
-        && let Some(mut ready) = ready
-    {
+    let source = Source { params, own, block, wish, split: place.split };
+    let mut ready = prepare(source, &[], &mut reasons);
+    if !reasons.0.is_empty() && wish == Wish::Any && always {
+        ready = parted(source);
+        parts = ready.is_some();
+    }
+    if let Some(mut ready) = ready.filter(|_| parts || reasons.0.is_empty()) {
         ready.unchecked = wish == Wish::Unchecked;
-        ready.listed = listed;
+        ready.listed = listed && !parts;
         ready.located = place.located;
         let mut code = emit::stack(&ready);
         let names = emit::checks::assertions(
@@ -118,12 +129,13 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         );
         let (rest, of_std) = (code.rest, emit::checks::of_std(block));
         code.rest = quote::quote!(#names #of_std #rest);
-        code.inlined = code.forwards && !scan::block_has_closure(block);
+        code.inlined = code.forwards && !scan::block_has_closure(block) && !parts;
+        code.direct = listed && parts;
+        code.pinned = reasons.0.first().cloned();
         return Ok(Choice::Stack(code));
     }
     if wish == Wish::Any {
-        let reason = &reasons.0[0];
-        return Ok(Choice::Pinned { why: Some(reason.what.clone()), listed });
+        return Ok(Choice::Pinned { why: reasons.0.into_iter().next(), listed });
     }
     let mut errors = Errors::default();
     for reason in &reasons.0 {
@@ -154,14 +166,30 @@ fn names(params: &[Param], block: &Block) -> Vec<Type> {
     names.0
 }
 
-fn prepare(
-    params: &[Param],
-    own: &Own,
-    block: &Block,
+/// A body and its function.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    params: &'a [Param],
+    own: &'a Own,
+    block: &'a Block,
     wish: Wish,
     split: bool,
-    reasons: &mut Reasons,
-) -> Option<Ready> {
+}
+
+/// Finds the parts of a body without which it can have the stack schema.
+fn parted(source: Source<'_>) -> Option<Ready> {
+    let attempt = |cuts: &[Cut]| {
+        let mut reasons = Reasons::default();
+        let ready = prepare(source, cuts, &mut reasons)?;
+        reasons.0.is_empty().then_some(ready)
+    };
+    let cuts = parts::find(source.block, &mut |cuts| attempt(cuts).is_some())?;
+    attempt(&cuts)
+}
+
+/// Analyses a body of which the parts that begin at the `cuts` are tasks of their own.
+fn prepare(source: Source<'_>, cuts: &[Cut], reasons: &mut Reasons) -> Option<Ready> {
+    let Source { params, own, block, wish, split } = source;
     let mut block = block.clone();
     let mut pats: Vec<Pat> = Vec::new();
     let mut lets: Vec<Stmt> = Vec::new();
@@ -186,8 +214,9 @@ fn prepare(
     if !reasons.0.is_empty() {
         return None;
     }
-    closures::own(&mut block, pats.iter().zip(params.iter().map(|p| p.ty.as_ref())), &names);
     let ret = own.output.clone()?;
+    let taken = parts::replace(&pats, &mut block, cuts, &names, &ret);
+    closures::own(&mut block, pats.iter().zip(params.iter().map(|p| p.ty.as_ref())), &names);
     let known = pats.iter().zip(params).map(|(pat, p)| head::Known { pat, kind: &p.kind });
     let head = match split {
         true => head::split(&known.collect::<Vec<_>>(), &mut block, views(&ret)),
@@ -198,13 +227,16 @@ fn prepare(
         _ => None,
     };
     let owned: Vec<Ident> = pats.iter().zip(params).filter_map(owned).collect();
-    let body = normalise::body(block, &owned, &mut names, reasons);
+    let mut body = normalise::body(block, &owned, &mut names, reasons);
     if !reasons.0.is_empty() {
         return None;
     }
     let known: Vec<Bound> =
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
-    let flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
+    let mut flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
+    if reasons.0.is_empty() && pack::finished(&mut body, &flow, &mut names) {
+        flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
+    }
     let params = known.into_iter().zip(params).map(|(known, p)| {
         // A parameter with a pattern carries its attributes in the generated `let`.
         let own =
@@ -222,6 +254,7 @@ fn prepare(
         unchecked: false,
         listed: false,
         located: false,
+        taken,
     })
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Ready {
     pub(crate) listed: bool,
     /// The task's frames run at one node only, and need not be `Send`.
     pub(crate) located: bool,
+    /// The locals that pinned parts of the body take.
+    pub(crate) taken: Vec<Ident>,
 }
 
 impl Ready {
@@ -76,6 +78,47 @@ impl Ready {
     }
 }
 
+impl Ready {
+    /// Returns the entries by chunks, each a run of statements of the body. Few entries are one chunk. rustc keeps the unknown
+    /// types of an enum pending until its last variant is constructed, and looks at all pending types with each expression; so
+    /// a long body has an enum for each chunk.
+    fn chunks(&self) -> Vec<Vec<PointId>> {
+        const WIDTH: usize = 8;
+        let entries = self.entries();
+        if entries.len() <= 2 * WIDTH {
+            return vec![entries];
+        }
+        let mut chunks: Vec<Vec<PointId>> = Vec::new();
+        for index in 0..self.body.blocks[self.body.root].nodes.len() {
+            let mut inside = self.body.points_in(self.body.root, index);
+            inside.retain(|&p| !self.flow.forwards[p]);
+            match chunks.last_mut() {
+                Some(last) if last.len() + inside.len() <= WIDTH => last.extend(inside),
+                _ if inside.is_empty() => {}
+                _ => chunks.push(inside),
+            }
+        }
+        chunks
+    }
+
+    /// Returns the number of the chunk of a point, the variant of the chunk's enum around `payload`, and the number of chunks.
+    fn chunk(&self, point: PointId, payload: TokenStream, span: Span) -> (usize, TokenStream, usize) {
+        let chunks = self.chunks();
+        let position = |points: &Vec<PointId>| points.iter().position(|p| *p == point);
+        let found = chunks.iter().enumerate().find_map(|(n, points)| Some((n, position(points)?, points.len())));
+        let (chunk, index, len) = found.expect("every entry is in a chunk");
+        (chunk, entry(index, len, payload, span), chunks.len())
+    }
+
+    /// Returns the pattern of the whole entry at a point.
+    fn entered(&self, point: PointId, payload: TokenStream, span: Span) -> TokenStream {
+        match self.chunk(point, payload, span) {
+            (_, inner, 1) => inner,
+            (chunk, inner, chunks) => entry(chunk, chunks, inner, span),
+        }
+    }
+}
+
 /// Writes a body in the stack schema.
 pub(crate) fn stack(ready: &Ready) -> Code {
     Code {
@@ -83,6 +126,8 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         rest: ready.names.restore(stack::write(ready)),
         forwards: ready.forwards(),
         inlined: false,
+        pinned: None,
+        direct: false,
         listed: ready.listed,
         demands: ready.flow.demands.clone(),
     }
@@ -100,6 +145,12 @@ fn named(name: &Ident) -> TokenStream {
     }
 }
 
+/// Returns the macro's own span at the type of a task's result, where rustc reports that the type may not move between
+/// threads.
+fn site_of(ret: &Type) -> Span {
+    syn::spanned::Spanned::span(ret).resolved_at(Span::mixed_site())
+}
+
 /// Starts the user's own code: until `own_ends`, a panic is attributed to this task.
 fn own_begins() -> TokenStream {
     quote::quote_spanned!(Span::mixed_site()=> let mut __note = ::finespun::__rt::Note::<__Task>::new();)
@@ -113,6 +164,17 @@ fn own_ends() -> TokenStream {
 /// Wraps a future of the user's own code, so that its panics are attributed to this task.
 fn noted(future: TokenStream) -> TokenStream {
     quote::quote_spanned!(Span::mixed_site()=> ::finespun::__rt::Noted::<__Task, _>::new(#future))
+}
+
+/// Wraps a part of a body, an `async` block, into a task.
+fn part(part: &TokenStream, located: bool) -> TokenStream {
+    let task = format_ident!("{}", if located { "pinned_task_here" } else { "pinned_task" }, span = Span::mixed_site());
+    let part = noted(quote!(#part));
+    quote::quote_spanned! {Span::mixed_site()=> {
+        #[allow(unused_braces)]
+        let __part = move || #part;
+        unsafe { ::finespun::__rt::#task(__part) }
+    }}
 }
 
 /// `__a0`, `__a1`, ...
@@ -153,7 +215,11 @@ fn bound(
     for (i, operand) in call.operands().iter().enumerate() {
         let name = format_ident!("__t{i}", span = span);
         let known = crate::scan::known(operand);
+        let part = matches!(operand, Expr::Async(_));
         let mut operand = edit(operand);
+        if part {
+            operand = self::part(&operand, ready.located);
+        }
         if let Some(known) = known {
             let shown = match known {
                 Known::Creation => quote::quote_spanned!(span=> creation),
@@ -163,8 +229,8 @@ fn bound(
             operand = quote::quote_spanned!(span=> ::finespun::__rt::#shown(#operand));
         }
         lets.extend(match ready.located {
-            true => quote::quote_spanned!(span=> let #name = #operand;),
-            false => quote::quote_spanned!(span=> let #name = ::finespun::__rt::send(#operand);),
+            true => quote::quote_spanned!(span=> let #name = ::finespun::tasks::bounds::operand_here(#operand);),
+            false => quote::quote_spanned!(span=> let #name = ::finespun::tasks::bounds::operand(#operand);),
         });
         names.push(name);
     }

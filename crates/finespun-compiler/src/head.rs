@@ -105,6 +105,7 @@ pub(crate) fn binder(pat: &Pat) -> Option<&syn::PatIdent> {
     }
 }
 
+#[allow(clippy::large_enum_variant, reason = "one exists at a time")]
 enum Leading {
     /// Moves into the head.
     Exit(Stmt),

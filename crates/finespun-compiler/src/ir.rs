@@ -82,6 +82,7 @@ pub(crate) enum Node {
 }
 
 /// The awaited call or calls.
+#[allow(clippy::large_enum_variant, reason = "a body has few")]
 pub(crate) enum Call {
     One(Expr),
     Join(Vec<Expr>),
@@ -132,6 +133,17 @@ impl Node {
 }
 
 impl Body {
+    /// Returns the await points in a node, at any depth.
+    pub(crate) fn points_in(&self, block: BlockId, index: usize) -> Vec<PointId> {
+        match &self.blocks[block].nodes[index] {
+            Node::Await(point) => vec![*point],
+            node => {
+                let nodes = |inner: BlockId| (0..self.blocks[inner].nodes.len()).map(move |n| (inner, n));
+                node.children().into_iter().flat_map(nodes).flat_map(|(inner, n)| self.points_in(inner, n)).collect()
+            }
+        }
+    }
+
     /// Returns whether a type may name something that only the body knows: an inferred type, or one of the body's
     /// items.
     pub(crate) fn names_in(&self, ty: &Type) -> bool {

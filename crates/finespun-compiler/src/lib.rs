@@ -8,11 +8,14 @@
 //! head       leading exits, inlined into callers
 //! normalise  every await at statement level           -> ir
 //! flow       liveness, moves, borrows at each await   -> reasons
-//! emit       straight, stack (+ resume), pinned       <- the choice
+//! parts      the ends of branches that are pinned     <- the choice
+//! pack       finished locals of long bodies are tuples
+//! emit       straight, stack (+ resume), pinned
 //! ```
 //!
 //! A plain library from token stream to token stream, so that it can be tested as one. It does not decide about
-//! scheduling: all functions that generated code may call are in `finespun::__rt`. The library contains no `unsafe`;
+//! scheduling: all functions that generated code may call are in `finespun::__rt`, or, if messages of rustc name them, in
+//! `finespun::tasks::bounds`. The library contains no `unsafe`;
 //! generated code does, but its `unsafe` blocks contain no user tokens.
 //!
 //! # How it works
@@ -42,7 +45,7 @@
 //! - **Borrows are checked by rustc.** A `Child<Tk>` carries the called task's type, and so its borrows. Parameters and
 //!   locals are bound inside the block that the entry leaves, so no entry or forwarded child can borrow a local of the
 //!   function.
-//! - **Send.** Every captured local and operand passes through `send`, which demands it.
+//! - **Send.** Every captured local passes through `send`, and every operand through `operand`, which demand it.
 //! - **Forwarding** requires that no live local has something to drop. The borrow check above covers the rest.
 //! - **Straight through callees** (`schema.rs`, `emit/listed.rs`). The body's function returns an opaque type that
 //!   rustc infers to be the list of its callees' schemas; a task's schema asks that list for the next lower of four
@@ -54,10 +57,14 @@
 //! - **Trait methods** get a hidden sibling `__task_NAME` that returns an `Outcome` and can be called through `dyn`.
 //!   The trait's own `NAME` returns a `MethodTask`: receiver, arguments, and a pointer to the implementation, a
 //!   constant where that is known.
-//! - **Closures** in operands that capture only shared references and numbers, by their written types, are made `move`
-//!   (`closures.rs`).
+//! - **Closures** that capture only shared references and numbers, by their written types, are made `move`; in operands
+//!   also those that only pass on what they capture, by value (`closures.rs`).
 //! - Generated `unsafe` has the macro's own spans and never encloses user tokens, so `#![forbid(unsafe_code)]` holds
-//!   for the user's code. Generated code calls only the hidden module `__rt`.
+//!   for the user's code.
+//! - **Messages of rustc** about bounds on the user's types name the cure: the bounds are traits of their own
+//!   (`call/bounds.rs`). An operand passes through an associated type that exists for tasks only, so rustc reports an
+//!   operand that is no task once. The type that a marked function returns has the bound `OnlyInTasks`, by which plain
+//!   `async` code that awaits it gets a message of ours instead of std's.
 //!
 //! Straightness is inferred for functions only: a method has no place for a type of its own, and a generic task's type
 //! would carry its caller's lifetimes into the list. `#[task(straight)]` asserts it, checked when types are known. The
@@ -67,6 +74,7 @@
 mod choose;
 mod closures;
 mod emit;
+mod entry;
 mod error;
 mod flow;
 mod groups;
@@ -74,10 +82,14 @@ mod head;
 mod ir;
 mod kinds;
 mod library;
+#[cfg(feature = "listing")]
+mod listing;
 mod macros;
 mod names;
 mod normalise;
+mod pack;
 mod parse;
+mod parts;
 mod reasons;
 mod scan;
 mod thread;
@@ -85,6 +97,8 @@ mod thread;
 use proc_macro2::TokenStream;
 
 pub use library::renamed;
+#[cfg(feature = "listing")]
+pub use listing::{Listed, Reason, listed};
 
 /// Compiles an `impl` block marked `#[object(arguments)]`.
 ///
@@ -99,6 +113,20 @@ pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
 /// Errors are returned as `compile_error!` invocations at the user's own tokens.
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     marked(arguments, item, parse::task)
+}
+
+/// Compiles a function marked `#[finespun::main(arguments)]`.
+///
+/// Errors as for [`task`].
+pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    marked(arguments, item, |arguments, item| entry::entry(entry::Kind::Main, arguments, item))
+}
+
+/// Compiles a function marked `#[finespun::test(arguments)]`.
+///
+/// Errors as for [`task`].
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    marked(arguments, item, |arguments, item| entry::entry(entry::Kind::Test, arguments, item))
 }
 
 /// Compiles one function marked `#[thread(arguments)]`.

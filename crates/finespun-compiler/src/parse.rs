@@ -4,6 +4,7 @@ mod check;
 mod constructs;
 pub(crate) mod object;
 mod options;
+mod select;
 
 use proc_macro2::TokenStream;
 use syn::punctuated::Punctuated;
@@ -22,6 +23,9 @@ const ONE_OF_A_TRAIT: &str =
 pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(arguments)?;
     if let Ok(function) = syn::parse2::<ItemFn>(tokens.clone()) {
+        let mut errors = Errors::default();
+        check::not_main(&function.sig, &mut errors);
+        errors.finish()?;
         return free(function, &options);
     }
     if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
@@ -38,6 +42,11 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
         Err(error) if tokens.to_string().contains("fn ") => Err(error),
         _ => Err(syn::Error::new_spanned(tokens, "`#[task]` applies to an `async fn`, a `trait` or an `impl` block")),
     }
+}
+
+/// Compiles the task of a function marked `#[finespun::main]` or `#[finespun::test]`.
+pub(crate) fn entry(function: TokenStream) -> syn::Result<TokenStream> {
+    free(syn::parse2(function)?, &Options::parse(TokenStream::new())?)
 }
 
 fn free(mut f: ItemFn, options: &Options) -> syn::Result<TokenStream> {

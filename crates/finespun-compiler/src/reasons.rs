@@ -6,6 +6,7 @@
 use proc_macro2::Span;
 
 /// One reason against the stack schema.
+#[derive(Clone)]
 pub(crate) struct Reason {
     pub(crate) span: Span,
     /// The obstacle, as a clause: "`v` is lent to the call and used again".

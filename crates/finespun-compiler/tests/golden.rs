@@ -174,3 +174,70 @@ fn object_with_a_plain_method_and_a_task() {
     let file = syn::parse2(tokens).unwrap_or_else(|e| panic!("{e}: {text}"));
     expect_file!["golden/object.rs"].assert_eq(&prettyplease::unparse(&file));
 }
+
+#[test]
+fn main_and_test_run_a_task_within() {
+    let parse = |text: &str| text.parse::<TokenStream>().expect("tokens");
+    let main = finespun_compiler::main(
+        parse("workers = 4"),
+        parse(
+            "/// Documented. async fn main() -> Result<(), Error> { f().await }"
+                .replace("Documented. ", "Documented.\n")
+                .as_str(),
+        ),
+    );
+    let test = finespun_compiler::test(
+        parse(""),
+        parse("#[should_panic(expected = \"text\")] async fn panics() { f().await; }"),
+    );
+    let file = syn::parse2(quote::quote!(#main #test)).expect("items");
+    expect_file!["golden/entry.rs"].assert_eq(&prettyplease::unparse(&file));
+}
+
+#[test]
+fn select_is_a_match() {
+    golden(
+        "select",
+        "pinned",
+        "async fn first(limit: Duration) -> u64 {
+            select! {
+                Some(mut n) = next(), if enabled() => { n += 1; n }
+                () = sleep(limit) => 0,
+                else => return 1,
+            }
+        }",
+    );
+}
+
+#[test]
+fn only_the_arm_that_lends_a_local_is_pinned() {
+    golden(
+        "part",
+        "",
+        "async fn eval(expr: &Expr, env: &Env<'_>) -> Result<i64, Error> {
+            match expr {
+                Expr::Value(value) => Ok(*value),
+                Expr::Let(value, body) => {
+                    let value = eval(value, env).await?;
+                    let inner = Env { value, outer: Some(env) };
+                    eval(body, &inner).await
+                }
+            }
+        }",
+    );
+}
+
+#[test]
+fn what_every_call_reaches_is_no_part() {
+    let item = "async fn f(n: u64) -> u64 {
+        let doubled = n * 2;
+        for _ in 0..3 { g(&doubled).await; }
+        doubled
+    }";
+    let parse = |text: &str| text.parse::<TokenStream>().expect("tokens");
+    let tokens = finespun_compiler::task(TokenStream::new(), parse(item)).to_string();
+    assert!(
+        tokens.contains("*Task schema: pinned, because the awaited call borrows the local `doubled`: "),
+        "{tokens}"
+    );
+}

@@ -223,10 +223,10 @@ impl Exits for Outcomes<'_> {
             None => quote_spanned!(span=> ()),
         };
         let ty = self.0;
-        // Without a semicolon, so that the block has the type of `return`.
+        // The block diverges. As its value, `return` would have a type for rustc to infer, and a search of the function for it.
         Some(quote_spanned! {span=> {
             let __r: #ty = #value;
-            return unsafe { ::finespun::__rt::Note::done(__note, __r) }
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         }})
     }
 

@@ -6,7 +6,7 @@ use syn::{Ident, Type};
 
 use super::checks::undropped;
 use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish};
-use super::{listed, named, pinned, portable, straight};
+use super::{listed, named, pinned, portable, site_of, straight};
 use crate::choose::{self, Choice};
 use crate::flow::capture::Demand;
 use crate::parse::Options;
@@ -15,6 +15,7 @@ use crate::parse::Options;
 pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
     let site = Span::mixed_site();
     let Parts { generics, inputs, params, ret, .. } = parts;
+    let result = site_of(ret);
     let block = function.block.as_ref().expect("a free function has a body");
     let listed = options.portable.is_none() && listed::listable(generics, inputs.len());
     let place = choose::Place { split: true, listed, located: false };
@@ -36,12 +37,22 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
                 #clause { #body }
         };
-        let task = quote_spanned!(site=> ::finespun::__rt::pinned_task(move || __body #fish(#(#shown),*)));
+        let code = quote_spanned!(site=> move || __body #fish(#(#shown),*));
+        let task = quote_spanned!(result=> ::finespun::__rt::pinned_task(#code));
         (nested, task)
     };
     let named = named(name);
     let scalars = scalars(types.iter().copied());
     // A portable task in the stack schema calls its function itself.
+    // The whole body as a plain function, for the case that its callees are straight.
+    let direct_function = || {
+        let (code, bound) = (straight::listed(params, ret, block), listed::bound());
+        quote_spanned! {site=>
+            #[allow(unused, unreachable_code, clippy::all, clippy::pedantic)]
+            unsafe fn __direct #head(_: ::finespun::__rt::Cx, #(#arguments: #types),*)
+                -> ::finespun::__rt::Outcome<#ret, #bound> #clause { #code }
+        }
+    };
     let mut direct = None;
     let inner = match &choice {
         Choice::Stack(code) => {
@@ -92,15 +103,37 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                     quote!(#first #rest)
                 }
             };
-            let schema = if code.listed { quote!(__Task) } else { quote!(::finespun::__rt::Unknown) };
-            let body = if code.head.is_some() { "__rest" } else { "__stack" };
-            let inferred = code.listed.then(|| listed::inferred(body, inputs.len()));
+            let straight = code.listed || code.direct;
+            let schema = if straight { quote!(__Task) } else { quote!(::finespun::__rt::Unknown) };
+            let (also, call) = match code.direct {
+                true => {
+                    let arguments = quote_spanned!(site=> #(#shown),*);
+                    let choice = quote_spanned! {site=>
+                        if const { <__Task as ::finespun::__rt::Schema>::STRAIGHT_3 } {
+                            unsafe { ::finespun::__rt::Outcome::with_schema(__direct(__cx, #arguments)) }
+                        } else {
+                            #call
+                        }
+                    };
+                    let direct = direct_function();
+                    (quote!(#direct #also), choice)
+                }
+                false => (also, call),
+            };
+            let body = match &code.head {
+                _ if code.direct => "__direct",
+                Some(_) => "__rest",
+                None => "__stack",
+            };
+            let inferred = straight.then(|| listed::inferred(body, inputs.len()));
             direct = Some((quote!(#functions #also), call.clone()));
+            let code = quote_spanned!(site=> move |__cx| #call);
+            let task = quote_spanned!(result=> ::finespun::__rt::stack_task::<#scalars, #schema, _, _>(#code));
             quote_spanned! {site=>
                 #functions
                 #inferred
                 #also
-                unsafe { ::finespun::__rt::stack_task::<#scalars, #schema, _, _>(move |__cx| #call) }
+                unsafe { #task }
             }
         }
         Choice::Straight => {
@@ -111,7 +144,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             });
             let block = straight::body(block);
             let output = &function.sig.output;
-            let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)), false);
+            let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)), ret, false);
             quote_spanned! {site=>
                 fn __plain #head(#(#lints #pats: #types),*) #output #clause #block
                 #task
@@ -123,25 +156,24 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         }
         Choice::Pinned { listed: true, .. } => {
             let (nested, _) = pinned();
-            let code = straight::listed(params, ret, block);
-            let (bound, inferred) = (listed::bound(), listed::inferred("__direct", inputs.len()));
+            let (direct, inferred) = (direct_function(), listed::inferred("__direct", inputs.len()));
+            let code = quote_spanned! {site=>
+                move |__direct_way| match __direct_way {
+                    ::core::option::Option::Some(__cx) => {
+                        let __o = __direct(__cx, #(#shown),*);
+                        ::finespun::__rt::CallForm::Direct(::finespun::__rt::Outcome::with_schema(__o))
+                    }
+                    ::core::option::Option::None => {
+                        ::finespun::__rt::CallForm::Pinned(::core::mem::ManuallyDrop::new(__body(#(#shown),*)))
+                    }
+                }
+            };
+            let task = quote_spanned!(result=> ::finespun::__rt::direct_or_pinned_task::<__Task, _, _, _>(#code));
             quote_spanned! {site=>
                 #nested
-                #[allow(unused, unreachable_code, clippy::all, clippy::pedantic)]
-                unsafe fn __direct #head(_: ::finespun::__rt::Cx, #(#arguments: #types),*)
-                    -> ::finespun::__rt::Outcome<#ret, #bound> #clause { #code }
+                #direct
                 #inferred
-                unsafe {
-                    ::finespun::__rt::direct_or_pinned_task::<__Task, _, _, _>(move |__direct_way| match __direct_way {
-                        ::core::option::Option::Some(__cx) => {
-                            let __o = __direct(__cx, #(#shown),*);
-                            ::finespun::__rt::CallForm::Direct(::finespun::__rt::Outcome::with_schema(__o))
-                        }
-                        ::core::option::Option::None => {
-                            ::finespun::__rt::CallForm::Pinned(::core::mem::ManuallyDrop::new(__body(#(#shown),*)))
-                        }
-                    })
-                }
+                unsafe { #task }
             }
         }
     };
@@ -157,7 +189,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
+            -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks
             #clause { #named #inner }
     })
 }

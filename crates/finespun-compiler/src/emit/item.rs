@@ -3,7 +3,7 @@
 //!
 //! A body with a head has two functions: the head, which is inlined into callers, calls the rest, which is not.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
@@ -17,6 +17,7 @@ use crate::flow::event::Own;
 use crate::kinds::{self, Kind};
 use crate::macros::Worded;
 use crate::parse::Options;
+use crate::reasons::Reason;
 
 /// The item that contains a function.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -222,25 +223,31 @@ pub(super) fn turbofish(generics: &Generics) -> TokenStream {
     if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
 }
 
-/// Returns the line that the documentation has about the chosen schema.
-pub(super) fn note(choice: &Choice) -> String {
-    match choice {
-        Choice::Straight => "*Task schema: straight.*".to_string(),
-        Choice::Stack(code) if code.demands.is_empty() && code.listed => {
-            "*Task schema: straight if all its callees are straight; otherwise stack.*".to_string()
-        }
-        Choice::Stack(code) if code.demands.is_empty() => "*Task schema: stack.*".to_string(),
+/// Returns the line that the documentation has about the chosen schema. If there is a reason for it, the line stands at
+/// the place that the reason is about: see [`listing`](crate::listing).
+pub(super) fn note(choice: &Choice) -> Literal {
+    let all_straight = |straight| if straight { "straight if all its callees are straight; otherwise " } else { "" };
+    let because = |why: &Reason| format!(", because {}: {}", why.what, why.cure);
+    let (text, why) = match choice {
+        Choice::Straight => ("straight".to_string(), None),
         Choice::Stack(code) => {
-            let straight = if code.listed { "straight if all its callees are straight; otherwise " } else { "" };
+            let straight = all_straight(code.listed || code.direct);
+            let part = code.pinned.iter().map(|why| format!(", with a pinned part{}", because(why)));
             let types: Vec<String> = code.demands.iter().map(|d| format!("`{}`", d.ty.to_token_stream())).collect();
-            format!("*Task schema: {straight}stack; pinned if {} has a destructor.*", types.join(" or "))
+            let demands = match types.is_empty() {
+                true => String::new(),
+                false => format!("; pinned if {} has a destructor", types.join(" or ")),
+            };
+            (format!("{straight}stack{demands}{}", part.collect::<String>()), code.pinned.as_ref())
         }
-        Choice::Pinned { why: None, .. } => "*Task schema: pinned, as asked for.*".to_string(),
-        Choice::Pinned { why: Some(why), listed: false } => format!("*Task schema: pinned, because {why}.*"),
-        Choice::Pinned { why: Some(why), listed: true } => {
-            format!("*Task schema: straight if all its callees are straight; otherwise pinned, because {why}.*")
+        Choice::Pinned { why: None, .. } => ("pinned, as asked for".to_string(), None),
+        Choice::Pinned { why: Some(why), listed } => {
+            (format!("{}pinned{}", all_straight(*listed), because(why)), Some(why))
         }
-    }
+    };
+    let mut note = Literal::string(&format!("*Task schema: {text}.*"));
+    note.set_span(why.map_or_else(Span::call_site, |why| why.span));
+    note
 }
 
 pub(super) fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
@@ -296,9 +303,11 @@ pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
     let site = Span::mixed_site();
     match choice {
         Choice::Straight => Some(quote_spanned!(site=> + ::finespun::__rt::Known<Schema = ::finespun::__rt::Straight>)),
-        Choice::Stack(Code { listed: true, .. }) | Choice::Pinned { listed: true, .. } => Some(quote_spanned! {site=>
-            + ::finespun::__rt::Known<Schema = impl ::finespun::__rt::Schema + use<>>
-        }),
+        Choice::Stack(Code { listed: true, .. } | Code { direct: true, .. }) | Choice::Pinned { listed: true, .. } => {
+            Some(quote_spanned! {site=>
+                + ::finespun::__rt::Known<Schema = impl ::finespun::__rt::Schema + use<>>
+            })
+        }
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use super::checks::undropped;
 use super::item::{
     Function, Home, Parts, behind, inline, inlined, known, note, opened, own, scalars, sibling, this, turbofish,
 };
-use super::{dynamic, named, pinned, straight};
+use super::{dynamic, named, pinned, site_of, straight};
 use crate::choose::{self, Choice};
 use crate::flow::capture::Demand;
 use crate::parse::Options;
@@ -90,7 +90,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         let stmts = &block.stmts;
         let (note, inline, known) = (note(choice), inline(attrs), known(choice));
         let this = receiver.as_ref().map(|r| r.self_token).map(|me| quote!(#me,));
-        let task = straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)), options.located);
+        let task =
+            straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)), ret, options.located);
         return Ok(quote_spanned! {site=>
             #(#lints)*
             #[doc(hidden)]
@@ -100,7 +101,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             #[doc = ""] #[doc = #note]
             #inline
             #vis fn #name #head(#me #(#shown: #types),*)
-                -> impl ::finespun::__rt::Task<Output = #ret> #known #send
+                -> impl ::finespun::__rt::Task<Output = #ret> #known #send + ::finespun::tasks::bounds::OnlyInTasks
                 #clause { #named #task }
         });
     }
@@ -113,10 +114,11 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             quote_spanned!(site=> let #this = #me;)
         });
         let future = pinned::write(&params, ret, block);
+        let task = quote_spanned!(site_of(ret)=> ::finespun::__rt::#pinned_task(move || __future));
         quote_spanned! {site=>
             #moved
             let __future = #future;
-            let __task = unsafe { ::finespun::__rt::#pinned_task(move || __future) };
+            let __task = unsafe { #task };
             return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
         }
     };
@@ -206,7 +208,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     };
     let note = match &choice {
         Some(choice) => note(choice),
-        None => "*Task: the schema is the implementation's.*".to_string(),
+        None => proc_macro2::Literal::string("*Task: the schema is the implementation's.*"),
     };
     let inline = inline(attrs);
     if let (Home::NominalTrait, Some(receiver)) = (function.home, receiver) {
@@ -227,20 +229,24 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         });
     }
     let this = receiver.as_ref().map(|r| r.self_token).map(|me| quote!(#me,));
+    let code = quote_spanned! {site=>
+        move |__cx| unsafe {
+            #through::#body #fish(#this __cx, #(#shown),*)
+        }
+    };
+    let task = quote_spanned! {site_of(ret)=>
+        ::finespun::__rt::stack_task::<#scalars, ::finespun::__rt::#schema, _, _>(#code)
+    };
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#me #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> #send
+            -> impl ::finespun::__rt::Task<Output = #ret> #send + ::finespun::tasks::bounds::OnlyInTasks
             #clause
         {
-            unsafe {
-                ::finespun::__rt::stack_task::<#scalars, ::finespun::__rt::#schema, _, _>(move |__cx| unsafe {
-                    #through::#body #fish(#this __cx, #(#shown),*)
-                })
-            }
+            unsafe { #task }
         }
     })
 }

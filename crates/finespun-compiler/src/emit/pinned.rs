@@ -2,7 +2,7 @@
 //! `.await` and `join!` are translated.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Item, Stmt, Type};
 
@@ -13,7 +13,7 @@ use crate::{macros, scan};
 pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     let site = Span::mixed_site();
     let mut block = block.clone();
-    Awaits(&mut pinned_call).visit_block_mut(&mut block);
+    Awaits(&mut call).visit_block_mut(&mut block);
     let lets = super::straight::lets(params);
     let stmts = &block.stmts;
     super::noted(quote_spanned! {site=>
@@ -28,7 +28,8 @@ pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream 
     })
 }
 
-fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {
+/// Writes the call of one operand, or of the branches of a `join!`.
+pub(crate) fn call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {
     let names: Vec<_> = (0..operands.len()).map(|i| format_ident!("__t{i}", span = span)).collect();
     if join {
         let call = format_ident!("join_async{}", operands.len(), span = span);
@@ -46,21 +47,8 @@ fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStrea
     }
 }
 
-fn begins_with_struct(expr: &Expr) -> bool {
-    match expr {
-        Expr::Struct(_) => true,
-        Expr::MethodCall(e) => begins_with_struct(&e.receiver),
-        Expr::Field(e) => begins_with_struct(&e.base),
-        Expr::Index(e) => begins_with_struct(&e.expr),
-        Expr::Try(e) => begins_with_struct(&e.expr),
-        Expr::Call(e) => begins_with_struct(&e.func),
-        Expr::Binary(e) => begins_with_struct(&e.left),
-        _ => false,
-    }
-}
-
 /// Translates every await and join of a function.
-pub(super) struct Awaits<'a>(pub(super) &'a mut dyn FnMut(Vec<TokenStream>, bool, Span) -> TokenStream);
+pub(crate) struct Awaits<'a>(pub(crate) &'a mut dyn FnMut(Vec<TokenStream>, bool, Span) -> TokenStream);
 
 impl Awaits<'_> {
     fn join(&mut self, mac: &syn::Macro) -> TokenStream {
@@ -68,7 +56,7 @@ impl Awaits<'_> {
         let branches = crate::parse::branches(mac).unwrap_or_default();
         let operands = branches.into_iter().map(|mut b| {
             self.visit_expr_mut(&mut b);
-            b.into_token_stream()
+            quote_spanned!(span=> ::finespun::tasks::bounds::operand_here(#b))
         });
         let operands = operands.collect();
         (self.0)(operands, true, span)
@@ -89,8 +77,7 @@ impl VisitMut for Awaits<'_> {
         if let Expr::Await(e) = expr {
             let span = e.await_token.span.resolved_at(Span::mixed_site());
             let base = &e.base;
-            // The head of a `match` cannot begin with a struct literal.
-            let base = if begins_with_struct(base) { quote!((#base)) } else { base.to_token_stream() };
+            let base = quote_spanned!(span=> ::finespun::tasks::bounds::operand_here(#base));
             let (attrs, call) = (&e.attrs, (self.0)(vec![base], false, span));
             *expr = Expr::Verbatim(quote!(#(#attrs)* #call));
         }

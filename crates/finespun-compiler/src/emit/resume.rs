@@ -20,7 +20,7 @@ use syn::Ident;
 use super::regions::{Regions, pending, result, slot};
 use super::slots::Slots;
 use super::stack::is_unit;
-use super::{Ready, entry, noted};
+use super::{Ready, noted};
 use crate::flow::event::Place;
 use crate::ir::{Call, Dest, Node, PointId};
 use crate::macros;
@@ -144,7 +144,11 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             let pending =
                 if machine { quote_spanned!(span=> unsafe { #slot.take() }) } else { quote_spanned!(span=> #slot) };
             let value = regions.awaited(id, pending);
-            let resets = if machine { regions.slots.reset(span) } else { TokenStream::new() };
+            let resets = match machine && (regions.slots.separate() || ready.flow.assigned.contains(&true)) {
+                true => regions.slots.reset(span),
+                // The next location begins to fill all slots anew.
+                false => TokenStream::new(),
+            };
             match &point.out {
                 Dest::Tail => quote_spanned!(span=> return #value;),
                 dest => {
@@ -280,12 +284,12 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
     let locals = local_slots(regions, places);
     let pendings: Vec<Ident> = entries.iter().map(|&p| pending(p)).collect();
     let mut arms = TokenStream::new();
-    for (index, &point) in entries.iter().enumerate() {
+    for &point in &entries {
         let live = &ready.flow.live[&Place::Point(point)];
         let name = |var: usize| format_ident!("__l{var}", span = site);
         let pattern = super::tuple(live.iter().rev().map(|&v| name(v)));
         let payload = quote_spanned!(site=> (__p, #pattern));
-        let pattern = entry(index, entries.len(), payload, site);
+        let pattern = ready.entered(point, payload, site);
         let stay = permanent.iter().map(|&v| name(v));
         let this = first_pending(regions, point);
         let held = locals.iter().filter(|(v, _)| live.contains(v)).map(|(v, slot)| {

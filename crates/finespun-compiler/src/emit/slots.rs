@@ -13,6 +13,9 @@ use syn::{Ident, Index};
 /// Slots up to this number are variables of their own.
 const FEW: usize = 8;
 
+/// More slots than these stay in memory.
+const MANY: usize = 64;
+
 /// The fields of a tuple in the tree, and of the largest tuple with `Empty` in the library.
 const WIDTH: usize = 8;
 
@@ -33,6 +36,11 @@ impl Slots {
             paths.extend(names.iter().enumerate().map(|(n, name)| (name.to_string(), path(n))));
         }
         Slots { names, paths }
+    }
+
+    /// Returns whether each slot is a variable.
+    pub(super) fn separate(&self) -> bool {
+        self.paths.is_empty()
     }
 
     /// Returns the place expression of a slot.
@@ -69,7 +77,10 @@ impl Slots {
             let names = &self.names;
             return quote_spanned!(span=> #(#names = ::finespun::__rt::Held::empty();)*);
         }
-        quote_spanned!(span=> __slots = ::finespun::__rt::Empty::empty();)
+        match self.names.len() > MANY {
+            true => quote_spanned!(span=> __slots = ::finespun::__rt::Empty::opaque();),
+            false => quote_spanned!(span=> __slots = ::finespun::__rt::Empty::empty();),
+        }
     }
 }
 

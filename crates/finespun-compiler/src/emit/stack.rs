@@ -38,7 +38,8 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
         }
         let checks = writer.bound(pat);
-        body.extend(quote_spanned!(site=> #(#attrs)* let #pat = #argument; #checks));
+        let changed = writer.changed_in_parts(pat);
+        body.extend(quote_spanned!(site=> #(#attrs)* #changed let #pat = #argument; #checks));
     }
     if let Some(assumption) = crate::head::assumption(&ready.head) {
         body.extend(quote_spanned!(site=> #[allow(unused, clippy::all)] { #assumption }));
@@ -89,6 +90,12 @@ pub(super) fn head(ready: &Ready) -> Option<Head> {
     Some(Head { pats, stmts: ready.names.restore(stmts), names })
 }
 
+/// Returns the local with a chunk's entry, and the label of the block that has it as its value.
+fn chunk(number: usize) -> (Ident, Lifetime) {
+    let site = Span::mixed_site();
+    (format_ident!("__chunk{number}", span = site), Lifetime::new(&format!("'__chunk{number}"), site))
+}
+
 fn forward(point: PointId) -> Lifetime {
     Lifetime::new(&format!("'__forward{point}"), Span::mixed_site())
 }
@@ -116,7 +123,19 @@ impl Writer<'_> {
         let block = &self.ready.body.blocks[id];
         let mut out = TokenStream::new();
         let mut falls = true;
+        let mut chunks = match id == self.ready.body.root {
+            true => self.ready.chunks(),
+            false => Vec::new(),
+        };
+        if chunks.len() == 1 {
+            chunks.clear();
+        }
+        let mut before = Vec::new();
         for (index, node) in block.nodes.iter().enumerate() {
+            let inside = self.ready.body.points_in(id, index);
+            if chunks.get(before.len()).is_some_and(|chunk| inside.contains(&chunk[0])) {
+                before.push(std::mem::take(&mut out));
+            }
             let tie = self.ready.tie(id, index).filter(|_| !self.ready.entries().is_empty());
             let code = self.node(node, tie.as_ref(), &mut falls);
             let valued = matches!(node, Node::Await(p) if matches!(self.ready.body.points[*p].out, Dest::Value))
@@ -140,6 +159,12 @@ impl Writer<'_> {
             }
             (Some(value), false) => out.extend(assigned(self.expr(value))),
             (None, _) => {}
+        }
+        // A chunk's block encloses all code from its first await on, which may use the locals before.
+        for (number, code) in before.into_iter().enumerate().rev() {
+            let (name, label) = chunk(number);
+            let entry = entry(number, chunks.len(), quote!(#name), site);
+            out = quote_spanned!(site=> #code let #name = #label: { #out }; break '__fallback #entry;);
         }
         (out, falls && !tail)
     }
@@ -168,6 +193,12 @@ impl Writer<'_> {
         stmt
     }
 
+    /// Allows an unused `mut` where a local is bound that a part takes: rustc does not see that it changes there.
+    fn changed_in_parts(&self, pat: &Pat) -> Option<TokenStream> {
+        let taken = crate::names::binders(pat).iter().any(|name| self.ready.taken.contains(name));
+        taken.then(|| quote_spanned!(Span::mixed_site()=> #[allow(unused_mut)]))
+    }
+
     /// Writes one node; the value of a compound node passes through the `tie`.
     fn node(&mut self, node: &Node, tie: Option<&Ident>, falls: &mut bool) -> TokenStream {
         let site = Span::mixed_site();
@@ -181,7 +212,11 @@ impl Writer<'_> {
                     Stmt::Local(local) => self.bound(&local.pat),
                     _ => TokenStream::new(),
                 };
-                quote!(#code #checks)
+                let changed = match stmt {
+                    Stmt::Local(local) => self.changed_in_parts(&local.pat),
+                    _ => None,
+                };
+                quote!(#changed #code #checks)
             }
             Node::Await(point) => {
                 let out = &self.ready.body.points[*point].out;
@@ -226,10 +261,10 @@ impl Writer<'_> {
                     let (body, ends) = self.block(*body, tail);
                     after &= self.guarded || !ends;
                     any |= ends;
-                    let checks = self.bound(pat);
+                    let (checks, changed) = (self.bound(pat), self.changed_in_parts(pat));
                     // The guard may contain exits, too.
                     let pat = rewritten(pat, &mut Outcomes(&self.ready.ret), |r, p| r.visit_pat_mut(p));
-                    code.extend(quote_spanned!(site=> #pat => { #checks #body }));
+                    code.extend(quote_spanned!(site=> #changed #pat => { #checks #body }));
                 }
                 self.guarded = after;
                 *falls &= any;
@@ -274,8 +309,8 @@ impl Writer<'_> {
         match out {
             Dest::Let(pat, ty) => {
                 let ty = ty.as_ref().map(|ty| quote_spanned!(site=> : #ty));
-                let checks = self.bound(pat);
-                quote_spanned!(site=> let #pat #ty = #code; #checks)
+                let (checks, changed) = (self.bound(pat), self.changed_in_parts(pat));
+                quote_spanned!(site=> #changed let #pat #ty = #code; #checks)
             }
             Dest::Unit => quote_spanned!(site=> #code;),
             Dest::Value | Dest::Tail => code,
@@ -354,16 +389,23 @@ impl Writer<'_> {
             };
         }
         let leave = |suspended: TokenStream| {
-            let entries = self.ready.entries();
-            let index = entries.iter().position(|e| *e == id).expect("an entry");
             let live = &self.ready.flow.live[&crate::flow::event::Place::Point(id)];
             let live = tuple(live.iter().rev().map(|&v| {
                 let key = &self.ready.names.vars[v].key;
-                if self.ready.located { quote!(#key) } else { quote_spanned!(span=> ::finespun::__rt::send(#key)) }
+                if self.ready.located {
+                    quote!(#key)
+                } else {
+                    quote_spanned!(span=> ::finespun::tasks::bounds::send(#key))
+                }
             }));
             let payload = quote_spanned!(span=> (#suspended, #live));
-            let entry = entry(index, entries.len(), payload, span);
-            quote_spanned!(span=> break '__fallback #entry)
+            match self.ready.chunk(id, payload, span) {
+                (_, entry, 1) => quote_spanned!(span=> break '__fallback #entry),
+                (number, entry, _) => {
+                    let (_, label) = chunk(number);
+                    quote_spanned!(span=> break #label #entry)
+                }
+            }
         };
         let value = match &point.call {
             Call::One(_) => {

@@ -71,18 +71,21 @@ pub(super) fn lets(params: &[Param]) -> TokenStream {
     lets.collect()
 }
 
-/// Writes the task that makes the `call` of a plain function, `located` or not.
-pub(super) fn task(call: TokenStream, located: bool) -> TokenStream {
+/// Writes the task that makes the `call` of a plain function that returns a `ret`, `located` or not.
+pub(super) fn task(call: TokenStream, ret: &Type, located: bool) -> TokenStream {
     let (begin, end) = (super::own_begins(), super::own_ends());
-    let task = Ident::new(if located { "straight_task_here" } else { "straight_task" }, Span::mixed_site());
-    quote_spanned! {Span::mixed_site()=>
-        unsafe {
-            ::finespun::__rt::#task(move || {
-                #begin
-                let __r = #call;
-                #end
-                __r
-            })
+    let result = super::site_of(ret);
+    let code = quote_spanned! {Span::mixed_site()=>
+        move || {
+            #begin
+            let __r = #call;
+            #end
+            __r
         }
-    }
+    };
+    let task = match located {
+        true => quote_spanned!(result=> ::finespun::__rt::straight_task_here(#code)),
+        false => quote_spanned!(result=> ::finespun::__rt::straight_task(#code)),
+    };
+    quote_spanned!(Span::mixed_site()=> unsafe { #task })
 }

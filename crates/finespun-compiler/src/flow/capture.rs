@@ -7,7 +7,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident, Type};
 
-use super::event::{Bound, Event, Graph, Own, Place, Use};
+use super::event::{Bound, Event, Given, Graph, Own, Place, Use};
 use super::graph;
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
@@ -228,6 +228,20 @@ pub(crate) fn analyse(
             }
         }
     }
+    for &Given { point, var, before: event, assigned, early } in &graph.given {
+        let (state, kind) = (before[event][var], &graph.kinds[var]);
+        // What the part reads has not been moved; what it assigns may have been.
+        let whole = state & (EMPTY | PARTLY) == 0 && (!assigned || kind.primitive || state == INTACT);
+        let lent =
+            graph.lent[point].from.iter().any(|&(root, slot)| root == var && (slot || kind.lends != Lend::Shared));
+        // What the part does not take is dropped before what it takes, unless it has nothing to drop.
+        let left = flow.live.get(&Place::Point(point)).is_some_and(|live| live.iter().any(|&v| graph.kinds[v].drops));
+        // What does not live across an await need not be `Send`.
+        if !whole || lent || left || early {
+            let span = body.points[point].span;
+            reasons.add(span, format!("a part of the body cannot take `{}`", names.vars[var].shown), "");
+        }
+    }
     for (point, await_) in body.points.iter().enumerate() {
         if !flow.live.contains_key(&Place::Point(point)) {
             reasons.add(await_.span, "an await is never reached", "remove it");
@@ -305,6 +319,7 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
             // A value that a closure names and the operand takes is copied, so the closure does borrow it.
             if let Place::Point(p) = place
                 && holder.is_none_or(|h| !graph.kinds[h].closure)
+                && !matches!(body.points[p].call.operands(), [Expr::Async(_)])
                 && given_away(graph, own, names, body.points[p].call.operands(), root)
             {
                 continue;
@@ -315,7 +330,7 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
             };
             let cure = match holder {
                 Some(h) if graph.kinds[h].closure => CLOSURE_CURE,
-                _ => "take `&`, `&mut` or a slice as a parameter instead",
+                _ => "take `&`, `&mut` or a slice as a parameter, or move the part that lends into a task of its own",
             };
             reasons.add(span, what, cure);
         } else if live.contains(&root) {
@@ -330,13 +345,15 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
 
 /// Returns whether a local that only methods of unknown name can have borrowed is moved into the operands themselves.
 /// Then these methods did not borrow it, or the move would be an error. A closure that is not `move` borrows values
-/// that can be copied.
+/// that can be copied, whatever else takes a copy.
 fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: usize) -> bool {
     struct Moves<'a> {
         name: &'a Ident,
         moved: bool,
         /// The local's type may be `Copy`.
         copies: bool,
+        /// A closure that is not `move` names the local, whose type may be `Copy`.
+        captured: bool,
         /// The result of one of its methods is matched or accessed.
         viewed: bool,
     }
@@ -347,7 +364,10 @@ fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: u
                     self.moved |= crate::macros::mentions(&e.body.to_token_stream(), &|name| name == self.name);
                     return;
                 }
-                Expr::Closure(_) if self.copies => return,
+                Expr::Closure(e) if self.copies => {
+                    self.captured |= crate::macros::mentions(&e.body.to_token_stream(), &|name| name == self.name);
+                    return;
+                }
                 Expr::Call(e) => {
                     let mut args = e.args.iter().filter_map(crate::scan::name);
                     self.moved |= args.any(|name| name == self.name);
@@ -371,9 +391,16 @@ fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: u
     // A closure takes a copy of a local that is known to be `Copy`: see `closures`.
     let unknown = |ty| kinds::of_type(ty).is_none() && kinds::may_be_copied(ty, &own.generics);
     let copies = graph.types[var].as_ref().is_some_and(unknown);
-    let mut moves = Moves { name: &names.vars[var].key, moved: false, copies, viewed: false };
+    let held = |name: &Ident| {
+        let holder = names.find(name).map(|holder| &graph.kinds[holder]);
+        holder.is_some_and(|kind| kind.closure && kind.from.contains(&(var, true)))
+    };
+    if copies && operands.iter().any(|operand| crate::macros::mentions(&operand.to_token_stream(), &held)) {
+        return false;
+    }
+    let mut moves = Moves { name: &names.vars[var].key, moved: false, copies, captured: false, viewed: false };
     operands.iter().for_each(|operand| moves.visit_expr(operand));
-    moves.moved && !moves.viewed
+    moves.moved && !moves.captured && !moves.viewed
 }
 
 /// Returns whether a local is declared where the resumable code may declare it again.

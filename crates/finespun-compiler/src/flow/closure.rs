@@ -3,7 +3,7 @@
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident};
 
-use super::event::Use;
+use super::event::{Field, Use};
 use super::graph::Builder;
 use super::pattern::takes;
 use crate::kinds::{Kind, Lend};
@@ -161,6 +161,30 @@ impl Builder<'_> {
             }
         }
         kind
+    }
+
+    /// Returns the locals in scope that the statements of a part of the body name, in order of declaration: as a whole
+    /// (`None`), or these fields of them, if it is known which.
+    pub(crate) fn named(
+        &mut self,
+        stmts: &[syn::Stmt],
+        tokens: &proc_macro2::TokenStream,
+    ) -> Vec<(usize, Option<Vec<Option<Field>>>)> {
+        let mut mentions = Mentions::default();
+        stmts.iter().for_each(|stmt| mentions.visit_stmt(stmt));
+        let mut all = Vec::new();
+        for var in self.scope.clone() {
+            let key = &self.names.vars[var].key;
+            if mentions.plain.iter().chain(&mentions.through).any(|name| *name == key) {
+                all.push((var, None));
+            } else if macros::uses(tokens, key) {
+                let parts = mentions.parts.iter().filter(|(name, _)| *name == key);
+                let parts: Vec<Option<&Expr>> = parts.map(|(_, part)| *part).collect();
+                let fields = parts.into_iter().map(|part| Some(self.field(part?)?.1)).collect();
+                all.push((var, Some(fields)));
+            }
+        }
+        all
     }
 
     /// Returns the locals in scope that macros inside an expression name, and whether a pattern may move a part out.

@@ -45,6 +45,8 @@ pub(crate) enum Use {
     Maybe,
     /// Assigned a new value.
     Assign,
+    /// Moved into a part of the body, which may name only a part of it.
+    Given,
 }
 
 pub(crate) enum Event {
@@ -52,6 +54,18 @@ pub(crate) enum Event {
     Use(usize, Use, Span),
     /// A location, with the locals in scope in order of declaration.
     Place(Place, Vec<usize>),
+}
+
+/// A local that a part of the body takes.
+pub(crate) struct Given {
+    pub(crate) point: PointId,
+    pub(crate) var: usize,
+    /// An event before the part.
+    pub(crate) before: usize,
+    /// The part assigns it.
+    pub(crate) assigned: bool,
+    /// It is a local of the body, and the part names it before its first await only.
+    pub(crate) early: bool,
 }
 
 #[derive(Default)]
@@ -62,6 +76,8 @@ pub(crate) struct Graph {
     pub(crate) kinds: Vec<Kind>,
     /// The kinds of the operands of each await point, with the locals that they borrow from.
     pub(crate) lent: Vec<Kind>,
+    /// The locals that parts of the body take.
+    pub(crate) given: Vec<Given>,
     /// References that a new local receives at each location.
     pub(crate) carried: HashMap<Place, Kind>,
     /// The type of each local, where it is written.

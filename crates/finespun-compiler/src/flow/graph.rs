@@ -6,10 +6,13 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Expr, Pat, Stmt, Type};
 
-use super::event::{Bound, Event, Field, Graph, Own, Place, Use};
+use super::event::{Bound, Event, Field, Given, Graph, Own, Place, Use};
 use crate::ir::{BlockId, Body, Dest, Node, PointId};
 use crate::kinds::{self, Kind};
+use crate::macros;
 use crate::names::Names;
+use crate::parts;
+use crate::scan;
 
 struct Target {
     label: Option<String>,
@@ -27,6 +30,8 @@ pub(crate) struct Builder<'a> {
     /// The last event that control has passed in this statement.
     passed: Option<usize>,
     pub(crate) scope: Vec<usize>,
+    /// The locals that the parameters bind.
+    params: Vec<usize>,
     pub(crate) names: &'a Names,
     pub(crate) body: &'a Body,
     pub(crate) own: &'a Own,
@@ -67,6 +72,7 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
         at: None,
         passed: None,
         scope: Vec::new(),
+        params: Vec::new(),
         names,
         body,
         own,
@@ -81,6 +87,7 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
         builder.bind(&param.pat, &param.kind);
         builder.typed(&param.pat, param.ty.as_ref());
     }
+    builder.params.clone_from(&builder.scope);
     builder.block(body.root);
     builder.graph
 }
@@ -362,7 +369,10 @@ impl Builder<'_> {
                 Expr::Call(e) => e.func.to_token_stream().to_string() == "Box :: pin",
                 _ => false,
             };
-            let kind = self.value(operand);
+            let kind = match operand {
+                Expr::Async(e) => self.given(id, e),
+                _ => self.value(operand),
+            };
             lent.closure |= kind.closure || crate::scan::has_closure(operand);
             lent.from.extend(kind.from);
         }
@@ -385,6 +395,34 @@ impl Builder<'_> {
         self.graph.lent[id] = lent;
         let scope = self.scope.clone();
         self.after(Place::Point(id), scope, &point.out, &result);
+    }
+
+    /// Records that a part of the body takes the locals that it names, and returns the kind of the task made of it.
+    fn given(&mut self, point: PointId, part: &syn::ExprAsync) -> Kind {
+        let mut kind = Kind { closure: true, ..Kind::unknown() };
+        self.event(Event::Nothing);
+        let Some(before) = self.at else { return kind };
+        let stmts = parts::statements(part);
+        let first = stmts.iter().position(scan::stmt_awaits).unwrap_or(stmts.len());
+        let (tokens, late) = (part.to_token_stream(), stmts[first..].iter().map(ToTokens::to_token_stream).collect());
+        for (var, named) in self.named(stmts, &tokens) {
+            let key = &self.names.vars[var].key;
+            let assigned = macros::assigns(&tokens, key);
+            let early = !self.params.contains(&var) && !self.graph.kinds[var].primitive && !macros::uses(&late, key);
+            self.graph.given.push(Given { point, var, before, assigned, early });
+            kind.from.extend(self.graph.kinds[var].from.iter().copied());
+            let span = part.async_token.span;
+            match named {
+                None if !assigned => self.touch(var, Use::Value, span),
+                fields => {
+                    // Of unknown parts, too: the local is needed.
+                    let fields = fields.into_iter().flatten().chain([None]);
+                    fields.for_each(|field| self.touch(var, Use::Part(field), span));
+                    self.touch(var, Use::Given, span);
+                }
+            }
+        }
+        kind
     }
 
     /// Records the written type of a plain binder, if it has the same meaning outside the body.

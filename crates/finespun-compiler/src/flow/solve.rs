@@ -30,7 +30,7 @@ pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
             state[*var] = match how {
                 Use::Declare(false) => EMPTY,
                 Use::Declare(true) | Use::Assign => INTACT,
-                Use::Value | Use::Named => TAKEN,
+                Use::Value | Use::Named | Use::Given => TAKEN,
                 Use::Fields => FIELDS,
                 // The local is named as a whole again, so it was not moved.
                 Use::Borrow if now != EMPTY => INTACT,
@@ -87,6 +87,9 @@ impl Alive {
 
     /// Steps back over a use of a local.
     fn before(&mut self, graph: &Graph, var: usize, how: Use) {
+        if how == Use::Given {
+            return;
+        }
         let of_field = match how {
             Use::Part(field) | Use::TakePart(field) => field,
             Use::AssignPart(field) => Some(field),

@@ -3,7 +3,9 @@
 #[inline]
 fn accumulate(
     n: u64,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -27,14 +29,17 @@ fn accumulate(
                         ::core::option::Option::None => break,
                     };
                     let mut __v1 = {
-                        let __t0 = ::finespun::__rt::send(f(i));
+                        let __t0 = ::finespun::tasks::bounds::operand(f(i));
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                         if ::finespun::__rt::Called::suspended(&__o) {
                             let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                             break '__fallback ::finespun::__rt::En1::P0((
                                 __c,
-                                (::finespun::__rt::send(__it0), ::finespun::__rt::send(sum)),
+                                (
+                                    ::finespun::tasks::bounds::send(__it0),
+                                    ::finespun::tasks::bounds::send(sum),
+                                ),
                             ));
                         }
                         __note = ::finespun::__rt::Note::new();
@@ -108,7 +113,7 @@ fn accumulate(
                                             break '__after2_1;
                                         }
                                     };
-                                    let __t0 = ::finespun::__rt::send(f(i));
+                                    let __t0 = ::finespun::tasks::bounds::operand(f(i));
                                     let __now = unsafe {
                                         ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
                                     }

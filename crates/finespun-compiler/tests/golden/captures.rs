@@ -9,7 +9,7 @@ fn sum(
     Output = u64,
 > + ::finespun::__rt::Known<
     Schema = impl ::finespun::__rt::Schema + use<>,
-> + ::core::marker::Send {
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -38,7 +38,7 @@ fn sum(
             let table = __a0;
             let from = __a1;
             let n = __a2;
-            let __t0 = ::finespun::__rt::send(
+            let __t0 = ::finespun::tasks::bounds::operand(
                 reduce(
                     ::finespun::__rt::consumed(
                             0..n,

@@ -1,7 +1,11 @@
 ///
 ///*Task schema: stack.*
 #[inline]
-fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+fn fib(
+    n: u64,
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -33,8 +37,8 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
             #[allow(unused_variables, unused_mut)]
             let n = __a0;
             let (a, b) = {
-                let __t0 = ::finespun::__rt::send(fib(n - 1));
-                let __t1 = ::finespun::__rt::send(fib(n - 2));
+                let __t0 = ::finespun::tasks::bounds::operand(fib(n - 1));
+                let __t1 = ::finespun::tasks::bounds::operand(fib(n - 2));
                 ::finespun::__rt::Note::end(__note);
                 let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                 if ::finespun::__rt::Called::suspended(&__o) {

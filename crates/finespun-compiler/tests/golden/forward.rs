@@ -7,7 +7,7 @@ fn sum_of(
     Output = u64,
 > + ::finespun::__rt::Known<
     Schema = impl ::finespun::__rt::Schema + use<>,
-> + ::core::marker::Send {
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -64,7 +64,7 @@ fn sum_of(
             }
             match t {
                 Some(t_1) => {
-                    let __t0 = ::finespun::__rt::send(sum(t_1));
+                    let __t0 = ::finespun::tasks::bounds::operand(sum(t_1));
                     __callee0
                         .is(
                             (&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema(),

@@ -48,8 +48,8 @@ impl Visit for Plus {
             #[allow(unused_variables, unused_mut)]
             let n = __a1;
             let (a, b) = {
-                let __t0 = ::finespun::__rt::send(__this.visit(n - 1));
-                let __t1 = ::finespun::__rt::send(__this.visit(n / 2));
+                let __t0 = ::finespun::tasks::bounds::operand(__this.visit(n - 1));
+                let __t1 = ::finespun::tasks::bounds::operand(__this.visit(n / 2));
                 ::finespun::__rt::Note::end(__note);
                 let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                 if ::finespun::__rt::Called::suspended(&__o) {

@@ -1,5 +1,5 @@
 ///
-///*Task schema: straight if all its callees are straight; otherwise pinned, because the awaited call borrows the local `local`.*
+///*Task schema: straight if all its callees are straight; otherwise pinned, because the awaited call borrows the local `local`: take `&`, `&mut` or a slice as a parameter, or move the part that lends into a task of its own.*
 #[inline]
 fn lends(
     n: u64,
@@ -7,7 +7,7 @@ fn lends(
     Output = u64,
 > + ::finespun::__rt::Known<
     Schema = impl ::finespun::__rt::Schema + use<>,
-> + ::core::marker::Send {
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -27,7 +27,7 @@ fn lends(
             }
             let n = __a0;
             let local = n * 2;
-            let a: u64 = (match f(&local) {
+            let a: u64 = (match ::finespun::tasks::bounds::operand_here(f(&local)) {
                 __t0 => unsafe { ::finespun::__rt::call_async(__t0) }.await,
             });
             a + local
@@ -52,7 +52,7 @@ fn lends(
         let __r = (move || -> u64 {
             let n = __a0;
             let local = n * 2;
-            let a: u64 = (match f(&local) {
+            let a: u64 = (match ::finespun::tasks::bounds::operand_here(f(&local)) {
                 __t0 => {
                     __callee0
                         .is(

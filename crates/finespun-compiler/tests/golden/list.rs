@@ -7,7 +7,7 @@ fn sum(
     Output = u64,
 > + ::finespun::__rt::Known<
     Schema = impl ::finespun::__rt::Schema + use<>,
-> + ::core::marker::Send {
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -71,7 +71,9 @@ fn sum(
                 Some(node_1) => {
                     ::finespun::__rt::undropped(&node_1);
                     let rest: u64 = {
-                        let __t0 = ::finespun::__rt::send(sum(node_1.next()));
+                        let __t0 = ::finespun::tasks::bounds::operand(
+                            sum(node_1.next()),
+                        );
                         __callee0
                             .is(
                                 (&::finespun::__rt::SchemaOf::new(&__t0))
@@ -85,7 +87,7 @@ fn sum(
                             let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                             break '__fallback ::finespun::__rt::En1::P0((
                                 __c,
-                                (::finespun::__rt::send(node_1),),
+                                (::finespun::tasks::bounds::send(node_1),),
                             ));
                         }
                         __note = ::finespun::__rt::Note::new();

@@ -60,7 +60,7 @@ pub(crate) unsafe fn __rest_depth(
             };
         }
         let mut __v0 = {
-            let __t0 = ::finespun::__rt::send(next.depth(most - 1));
+            let __t0 = ::finespun::tasks::bounds::operand(next.depth(most - 1));
             ::finespun::__rt::Note::end(__note);
             let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
             if ::finespun::__rt::Called::suspended(&__o) {
@@ -106,7 +106,9 @@ pub(crate) unsafe fn __rest_depth(
 pub(crate) fn depth(
     &self,
     most: u64,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     unsafe {
         ::finespun::__rt::stack_task::<
             true,

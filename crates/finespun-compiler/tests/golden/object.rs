@@ -31,7 +31,7 @@ impl<T: Portable> Cell<T> {
                 let this = __a0;
                 let from = __a1;
                 let value: T = {
-                    let __t0 = from.get();
+                    let __t0 = ::finespun::tasks::bounds::operand_here(from.get());
                     ::finespun::__rt::Note::end(__note);
                     let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                     if ::finespun::__rt::Called::suspended(&__o) {
@@ -41,7 +41,7 @@ impl<T: Portable> Cell<T> {
                     __note = ::finespun::__rt::Note::new();
                     unsafe { ::finespun::__rt::Called::value(__o) }
                 };
-                let __t0 = this.set(value);
+                let __t0 = ::finespun::tasks::bounds::operand_here(this.set(value));
                 ::finespun::__rt::Note::end(__note);
                 let __o = unsafe { ::finespun::__rt::call(__cx, __t0) };
                 break '__forward1 __o;
@@ -68,7 +68,9 @@ impl<T: Portable> Cell<T> {
                     };
                     let __never: ::finespun::__rt::DivergesAsInStd = {
                         let value: T = unsafe { ::finespun::__rt::wait(__p0) }.await;
-                        let __t0 = this.set(value);
+                        let __t0 = ::finespun::tasks::bounds::operand_here(
+                            this.set(value),
+                        );
                         return match unsafe {
                             ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
                         }
@@ -92,7 +94,9 @@ impl<T: Portable> Cell<T> {
     fn copy(
         this: Ref<Self>,
         from: Ref<Self>,
-    ) -> impl ::finespun::__rt::Task<Output = ()> {
+    ) -> impl ::finespun::__rt::Task<
+        Output = (),
+    > + ::finespun::tasks::bounds::OnlyInTasks {
         unsafe {
             ::finespun::__rt::stack_task::<
                 false,

@@ -4,7 +4,9 @@
 fn count<const N: usize>(
     weights: &[u64],
     left: u64,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -38,7 +40,9 @@ fn count<const N: usize>(
             let weights = __a0;
             #[allow(unused_variables, unused_mut)]
             let left = __a1;
-            let __t0 = ::finespun::__rt::send(count::<N>(weights, left - weights[0]));
+            let __t0 = ::finespun::tasks::bounds::operand(
+                count::<N>(weights, left - weights[0]),
+            );
             ::finespun::__rt::Note::end(__note);
             let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
             break '__forward0 __o;

@@ -5,7 +5,9 @@ fn add(
     v: &[u64],
 ) -> impl ::finespun::__rt::Task<
     Output = u64,
-> + ::finespun::__rt::Known<Schema = ::finespun::__rt::Straight> + ::core::marker::Send {
+> + ::finespun::__rt::Known<
+    Schema = ::finespun::__rt::Straight,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(

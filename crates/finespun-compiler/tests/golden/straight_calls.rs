@@ -5,7 +5,9 @@ fn twice(
     v: &[u64],
 ) -> impl ::finespun::__rt::Task<
     Output = u64,
-> + ::finespun::__rt::Known<Schema = ::finespun::__rt::Straight> + ::core::marker::Send {
+> + ::finespun::__rt::Known<
+    Schema = ::finespun::__rt::Straight,
+> + ::core::marker::Send + ::finespun::tasks::bounds::OnlyInTasks {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -13,10 +15,10 @@ fn twice(
         );
     }
     fn __plain(v: &[u64]) -> u64 {
-        (match add(v) {
+        (match ::finespun::tasks::bounds::operand_here(add(v)) {
             __t0 => unsafe { ::finespun::__rt::call_straight(__t0) }
         })
-            + (match add(v) {
+            + (match ::finespun::tasks::bounds::operand_here(add(v)) {
                 __t0 => unsafe { ::finespun::__rt::call_straight(__t0) }
             })
     }
