@@ -24,6 +24,14 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
+    /// A source file cannot be read, or a task in it is rejected.
+    #[error("{path}: {problem}")]
+    Source {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        problem: String,
+    },
     /// The runtime could not be started.
     #[error("the runtime could not be started: {0}")]
     Start(#[from] Error),
@@ -72,7 +80,7 @@ impl Failure {
         match self {
             Failure::ClosedPipe => ExitCode::SUCCESS,
             Failure::Reported => ExitCode::from(2),
-            Failure::Usage(_) | Failure::File { .. } => {
+            Failure::Usage(_) | Failure::File { .. } | Failure::Source { .. } => {
                 show::complain(&self.to_string());
                 ExitCode::from(2)
             }

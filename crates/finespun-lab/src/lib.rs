@@ -6,6 +6,7 @@
 //! - `check`: `finespun check`: programs on simulated machines with adversaries
 //! - `launch`: `finespun bench`: compiles and starts `finespun-bench`
 //! - `doctor`: `finespun doctor`
+//! - `schemas`: `finespun schemas`: how the tasks of a program are compiled
 //! - `machine`: the resources that this machine gives to a process: cores, quota, memory, stack, tools
 //! - `sample`: the times of one variant
 //! - `show`: text, tables, histograms and plots; the only module that writes to the standard output
@@ -24,4 +25,5 @@ pub mod launch;
 pub mod machine;
 pub mod run;
 pub mod sample;
+pub mod schemas;
 pub mod show;

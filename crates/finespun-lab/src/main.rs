@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use finespun_lab::args::{self, Command, Request};
 use finespun_lab::failure::Failure;
-use finespun_lab::{check, doctor, launch, run, show};
+use finespun_lab::{check, doctor, launch, run, schemas, show};
 
 fn main() -> ExitCode {
     match act() {
@@ -23,6 +23,7 @@ fn act() -> Result<ExitCode, Failure> {
         // The benches parse the words after `bench` once more.
         Request::Do(Command::Bench(bench)) => return launch::bench(&bench, std::env::args_os().skip(2)),
         Request::Do(Command::Check(options)) => launch::one_process().and_then(|()| check::check(&options))?,
+        Request::Do(Command::Schemas(options)) => schemas::schemas(&options)?,
         Request::Do(Command::Doctor) => doctor::doctor()?,
     }
     Ok(ExitCode::SUCCESS)

@@ -412,8 +412,8 @@ fn the_schema_decides_between_frames_and_the_stack() {
 #[test]
 fn wrong_input_is_reported_in_one_line() {
     for (line, parts) in [
-        ("", &["no command given", "run, bench, check, doctor"][..]),
-        ("fly", &["unknown command `fly`", "run, bench, check, doctor"]),
+        ("", &["no command given", "run, bench, check, schemas, doctor"][..]),
+        ("fly", &["unknown command `fly`", "run, bench, check, schemas, doctor"]),
         ("run", &["no app given", "fib, tak", "protein"]),
         (
             "run fly",
@@ -710,4 +710,65 @@ fn check_signal(signal: &str, code: i32, line: &str) {
     assert_eq!(output.status.code(), Some(code), "{output:?}");
     assert_eq!(text(&output.stderr), line);
     assert!(!plot.exists(), "the empty picture is removed");
+}
+
+#[test]
+fn schemas_names_the_pinned_tasks_with_place_reason_and_cure() {
+    let folder = folder("schemas");
+    let source = "use finespun::prelude::*;
+
+#[task]
+async fn fib(n: u64) -> u64 {
+    if n < 2 { return n; }
+    let (a, b) = join!(fib(n - 1), fib(n - 2));
+    a + b
+}
+
+mod inner {
+    #[task]
+    async fn lends(n: u64) -> u64 {
+        let local = n * 2;
+        let sum = read(&local).await;
+        sum + local
+    }
+
+    impl Reader {
+        #[task]
+        async fn part(&self, n: u64) -> u64 {
+            if n == 0 { return 0; }
+            let local = n * 2;
+            self.read(&local).await
+        }
+    }
+}
+";
+    fs::create_dir_all(folder.join("src/target")).expect("a folder");
+    fs::write(folder.join("src/lib.rs"), source).expect("a file");
+    fs::write(folder.join("src/target/other.rs"), "not Rust").expect("a file");
+    let path = folder.join("src").display().to_string();
+    let all = output(&format!("schemas {path}"));
+    assert!(all.contains(&format!("{path}/lib.rs:4: fib: stack\n")), "{all}");
+    let pinned = output(&format!("schemas {path} --pinned"));
+    let expected = format!(
+        "{path}/lib.rs:12: lends: straight if all its callees are straight; otherwise pinned\n\
+        \x20   {path}/lib.rs:14: the awaited call borrows the local `local`\n\
+        \x20       cure: take `&`, `&mut` or a slice as a parameter, or move the part that lends into a task of its own\n\
+        {path}/lib.rs:20: part: stack, with a pinned part\n\
+        \x20   {path}/lib.rs:23: the awaited call borrows the local `local`\n\
+        \x20       cure: take `&`, `&mut` or a slice as a parameter, or move the part that lends into a task of its own\n\
+        3 tasks: 1 pinned, 0 pinned as asked for, 1 with a pinned part\n"
+    );
+    assert_eq!(pinned, expected);
+}
+
+#[test]
+fn schemas_refuses_what_is_no_program() {
+    let folder = folder("no-schemas");
+    fs::write(folder.join("bad.rs"), "fn (").expect("a file");
+    fs::write(folder.join("task.rs"), "\n#[task]\nfn plain() {}\n").expect("a file");
+    let path = folder.display();
+    assert!(refused(&format!("schemas {path}/bad.rs")).contains("bad.rs: line 1: "));
+    assert!(refused(&format!("schemas {path}/task.rs")).contains("task.rs: line 3: a task is an `async fn`"));
+    assert!(refused("schemas no/such/file.rs").contains("no/such/file.rs: cannot be read"));
+    assert!(refused("schemas").contains("PATH"));
 }

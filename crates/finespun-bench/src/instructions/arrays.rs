@@ -8,7 +8,7 @@ use finespun::prelude::*;
 use finespun_object_apps::densemm;
 
 use super::programs::{LOOP, turns};
-use crate::count::{Program, on_one_worker, undisturbed};
+use crate::count::{Program, on_one_worker, run_on, undisturbed};
 
 /// The number of elements that a loop reads in turn.
 const ELEMENTS: u64 = 64;
@@ -56,7 +56,7 @@ fn sum_slice(values: &[u64], first: u64, times: u64) -> u64 {
 }
 
 fn on_two_nodes<K: Task<Output = u64> + Send>(task: K) -> u64 {
-    undisturbed().nodes(2).build().expect("one worker starts").run(task)
+    run_on(undisturbed().nodes(2), task)
 }
 
 /// Reads elements of node 1 on node 0 without a cache: one request and one reply per element.

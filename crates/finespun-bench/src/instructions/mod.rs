@@ -74,7 +74,7 @@ const ROWS: &[Row] = &[
     row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
     row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1001.0)
-        .released(1112.0),
+        .released(1130.0),
     row(
         "messages-away",
         "beside: two messages of six words between workers, by the transport alone",
@@ -101,12 +101,12 @@ const ROWS: &[Row] = &[
     row("closure-filled", "the same, two of them sent afterwards", Some("bare-filled"), "closures-filled", 39.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 99.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 143.0).released(188.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 643.0).released(737.0),
-    row("yield", "yield_now", None, "yield", 567.0).released(637.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 643.0).released(760.0),
+    row("yield", "yield_now", None, "yield", 567.0).released(670.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 374.0)
         .released(438.0),
     row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 690.0)
-        .released(897.0),
+        .released(922.0),
 ];
 
 /// The counts of a row.

@@ -8,7 +8,7 @@ use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::programs::{LOOP, turns};
-use crate::count::{Program, on_one_worker};
+use crate::count::{Program, on_one_worker, run_on};
 
 /// The number of objects that a loop calls in turn.
 const OBJECTS: u64 = 64;
@@ -30,8 +30,7 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("add-object-held", LOOP, turns, |n| on_one_worker(add_held_often(turns(n)))),
     Program::new("messages-away", LOOP, turns, |n| bounced(turns(n))),
     Program::new("get-object-away", LOOP, turns, |n| {
-        let two = finespun::Runtime::builder().workers(1).nodes(2).build().expect("one worker starts");
-        two.run(get_often(1, turns(n)))
+        run_on(finespun::Runtime::builder().workers(1).nodes(2), get_often(1, turns(n)))
     }),
 ];
 

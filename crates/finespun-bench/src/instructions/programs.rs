@@ -14,7 +14,7 @@ use finespun_apps::nqueens::Rows;
 use finespun_apps::uts::{self, Tree};
 use finespun_apps::{fib, nqueens, tak};
 
-use crate::count::{Program, on_one_worker, undisturbed};
+use crate::count::{Program, on_one_worker, run_on, undisturbed};
 
 /// The nodes of the list, which is built once and traversed `size` times.
 const NODES: usize = 1000;
@@ -44,9 +44,7 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("fib-pinned", FIB, fib_calls, |n| on_one_worker(fib_pinned(n))),
     Program::new("fib-closures", FIB, fib_calls, |n| on_one_worker(fib::threads::forked(n))),
     Program::new("fib-closures-tail", FIB, fib_calls, |n| on_one_worker(fib::threads::tailed(n))),
-    Program::new("fib-every-call-a-frame", (10, 21), fib_calls, |n| {
-        undisturbed().block_every(1).build().expect("one worker starts").run(fib::fib(n))
-    }),
+    Program::new("fib-every-call-a-frame", (10, 21), fib_calls, |n| run_on(undisturbed().block_every(1), fib::fib(n))),
     Program::new("tak-plain", TAK, tak_calls, |n| tak::plain(3 * n as i64, 2 * n as i64, n as i64) as u64),
     Program::new("tak-tasks", TAK, tak_calls, |n| on_one_worker(tak::tak(3 * n as i64, 2 * n as i64, n as i64)) as u64),
     Program::new(

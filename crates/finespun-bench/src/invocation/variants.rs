@@ -211,6 +211,8 @@ impl Variant {
     pub fn counts(&self) -> Option<Counts> {
         let Run::Tasks(run) = self.kind.run else { return None };
         let runtime = self.runtime();
+        // The first objects end the visits of this thread, which takes a frame or two.
+        run(&runtime, self.distance, COUNTED[0]);
         let [few, many] = COUNTED.map(|times| {
             let before = runtime.stats();
             run(&runtime, self.distance, times);

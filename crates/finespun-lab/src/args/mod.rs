@@ -28,6 +28,7 @@ Examples:
   finespun run fib 35                         the price of a task
   finespun run protein --lattice 3x3x3 --json every folding of a 27-letter protein
   finespun bench apps                         each application against its plain sequential version
+  finespun schemas src                        how each task of a program is compiled, and why
   finespun doctor                             what this machine has, what is missing, and the cure")]
 struct CommandLine {
     #[command(subcommand)]
@@ -43,8 +44,29 @@ pub enum Command {
     Bench(Bench),
     /// Run small programs on simulated machines that do what they can to break them, and check what must hold
     Check(Check),
+    /// List the tasks of source files with their schemas, and why some are pinned
+    Schemas(Schemas),
     /// Report what this machine has, what is missing, and the cure
     Doctor,
+}
+
+/// `finespun schemas`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A straight task is a plain call. A task on the stack costs some instructions more than a call, and needs a frame only if it
+has to wait. A pinned task needs a frame for each call: it may lend its locals to the tasks that it awaits. If only the end
+of a branch must be pinned, that part becomes a task of its own. Nothing is compiled: tasks that macros write are not listed.
+
+Examples:
+  finespun schemas src
+  finespun schemas src/search.rs --pinned     only tasks that are pinned, or of which a part is, with the cure")]
+pub struct Schemas {
+    /// Rust files, and folders of them
+    #[arg(required = true, value_name = "PATH", value_parser = path())]
+    pub paths: Vec<PathBuf>,
+    /// Only tasks that are pinned, or of which a part is
+    #[arg(long)]
+    pub pinned: bool,
 }
 
 /// `finespun check`.
