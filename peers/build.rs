@@ -19,13 +19,7 @@ struct Column {
 }
 
 const COLUMNS: [Column; 3] = [
-    Column {
-        name: "plain_cpp",
-        probe: "int main() { return 0; }",
-        flags: &[],
-        library: None,
-        cure: "install g++",
-    },
+    Column { name: "plain_cpp", probe: "int main() { return 0; }", flags: &[], library: None, cure: "install g++" },
     Column {
         name: "tbb",
         probe: "#include <tbb/task_group.h>\nint main() { tbb::task_group g; g.wait(); }",
@@ -54,9 +48,7 @@ fn main() {
             println!("cargo::rerun-if-changed=cpp/{name}.missing");
             continue;
         }
-        compiler(column)
-            .file(format!("cpp/{name}.cpp"))
-            .compile(&format!("peers_{name}"));
+        compiler(column).file(format!("cpp/{name}.cpp")).compile(&format!("peers_{name}"));
         if let Some(library) = column.library {
             println!("cargo::rustc-link-lib={library}");
         }
@@ -66,12 +58,7 @@ fn main() {
 
 fn compiler(column: &Column) -> cc::Build {
     let mut build = cc::Build::new();
-    build
-        .cpp(true)
-        .std("c++17")
-        .opt_level(2)
-        .warnings(true)
-        .extra_warnings(true);
+    build.cpp(true).std("c++17").opt_level(2).warnings(true).extra_warnings(true);
     for flag in column.flags {
         build.flag(flag);
     }
@@ -87,10 +74,7 @@ fn links(column: &Column) -> bool {
     let source = Path::new(&out).join(format!("probe_{}.cpp", column.name));
     fs::write(&source, column.probe).expect("OUT_DIR can be written to");
     let mut command = tool.to_command();
-    command
-        .arg(&source)
-        .arg("-o")
-        .arg(source.with_extension("bin"));
+    command.arg(&source).arg("-o").arg(source.with_extension("bin"));
     if let Some(library) = column.library {
         command.arg(format!("-l{library}"));
     }

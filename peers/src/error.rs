@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::one::Cell;
+use crate::problem::Problem;
 use crate::runtime::Runtime;
 
 /// An error of this program.
@@ -19,6 +20,14 @@ pub enum Error {
         runtime: Runtime,
         /// How to get it.
         cure: &'static str,
+    },
+    /// A runtime was requested for a problem that it does not solve here.
+    #[error("runtime `{runtime}` has no `{problem}`: see --problems in README.md")]
+    Lacking {
+        /// The problem.
+        problem: Problem,
+        /// The runtime.
+        runtime: Runtime,
     },
     /// A runtime computed a result that differs from the known answer.
     #[error("{instance} on {} with {} workers is wrong: it returned {answer}", .cell.runtime, .cell.workers)]
@@ -52,6 +61,18 @@ pub enum Error {
         /// The last line that it wrote.
         message: String,
     },
+    /// A bank gained or lost money.
+    #[error("the bank of {bank} with {workers} workers is wrong: its balances sum to {sum} in place of {expected}")]
+    Bank {
+        /// The bank.
+        bank: &'static str,
+        /// Number of workers.
+        workers: usize,
+        /// The sum of all balances.
+        sum: u64,
+        /// The sum at the start.
+        expected: u64,
+    },
     /// A report could not be written.
     #[error("{} cannot be written: {source}", path.display())]
     Write {
@@ -66,7 +87,7 @@ impl Error {
     /// Returns 2 if the caller can correct the error on the command line, otherwise 1.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Absent { .. } => 2,
+            Self::Usage(_) | Self::Absent { .. } | Self::Lacking { .. } => 2,
             _ => 1,
         }
     }

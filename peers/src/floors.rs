@@ -100,9 +100,5 @@ fn time(name: &'static str, operations: u64, mut body: impl FnMut()) -> Floor {
         body();
         *sample = start.elapsed().as_secs_f64() * 1e9 / operations as f64;
     }
-    Floor {
-        name,
-        minimum: minimum(&samples).unwrap_or_default(),
-        median: median(&samples).unwrap_or_default(),
-    }
+    Floor { name, minimum: minimum(&samples).unwrap_or_default(), median: median(&samples).unwrap_or_default() }
 }

@@ -39,47 +39,31 @@ pub fn is_available() -> bool {
 /// Counts for every runtime; prints one line each to standard error.
 pub fn count(runtimes: &[Runtime]) -> Result<Vec<Count>, Error> {
     let mut counts = Vec::new();
-    for &runtime in runtimes {
+    for &runtime in runtimes.iter().filter(|runtime| runtime.has(Problem::Fib)) {
         eprintln!("instructions: {runtime}");
         let difference = total(runtime, LARGE)?.saturating_sub(total(runtime, SMALL)?);
         let calls = fib_calls(LARGE) - fib_calls(SMALL);
-        counts.push(Count {
-            runtime,
-            per_call: difference as f64 / calls as f64,
-        });
+        counts.push(Count { runtime, per_call: difference as f64 / calls as f64 });
     }
     Ok(counts)
 }
 
 /// Returns the number of instructions of a process that computes `fib(n)` once.
 fn total(runtime: Runtime, n: u64) -> Result<u64, Error> {
-    let cell = Cell {
-        problem: Problem::Fib,
-        runtime,
-        workers: NonZero::<usize>::MIN,
-    };
+    let cell = Cell { problem: Problem::Fib, runtime, workers: NonZero::<usize>::MIN };
     let mut command = Command::new("valgrind");
-    command
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(env::current_exe().map_err(Error::Child)?);
-    let output = child(&mut command, cell)
-        .args(["--fib", &n.to_string()])
-        .output()
-        .map_err(Error::Child)?;
-    collected(&output.stderr)
-        .filter(|_| output.status.success())
-        .ok_or_else(|| Error::Failed {
-            cell,
-            status: output.status,
-            message: last_line(&output.stderr),
-        })
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(env::current_exe().map_err(Error::Child)?);
+    let output = child(&mut command, cell).args(["--fib", &n.to_string()]).output().map_err(Error::Child)?;
+    collected(&output.stderr).filter(|_| output.status.success()).ok_or_else(|| Error::Failed {
+        cell,
+        status: output.status,
+        message: last_line(&output.stderr),
+    })
 }
 
 /// Returns the number in callgrind's line `==123== Collected : 456`.
 fn collected(report: &[u8]) -> Option<u64> {
-    String::from_utf8_lossy(report)
-        .lines()
-        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+    String::from_utf8_lossy(report).lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //! instructions.
 //!
 //! `main` reads the command line and hands over to [`matrix`] (the driver), [`one`]
-//! (a single cell, in a child process), [`floors`] or [`instructions`]; [`report`]
+//! (a single cell, in a child process), [`ramp`], [`bank`], [`floors`] or [`instructions`]; [`report`]
 //! prints what they found. How to run and how to read it: `README.md`.
 
+mod bank;
 mod error;
 mod floors;
 mod instructions;
@@ -13,6 +14,7 @@ mod matrix;
 mod neighbours;
 mod one;
 mod problem;
+mod ramp;
 mod report;
 mod runtime;
 mod statistics;
@@ -73,6 +75,14 @@ struct Options {
     #[arg(long)]
     instructions: bool,
 
+    /// Time short jobs, alone and with gaps between them, instead of the matrix.
+    #[arg(long, conflicts_with = "instructions")]
+    ramp: bool,
+
+    /// Time transfers between accounts, as objects, behind mutexes and as actors, instead of the matrix.
+    #[arg(long, conflicts_with_all = ["instructions", "ramp"])]
+    bank: bool,
+
     /// Run one cell in this process and print its sample as JSON.
     #[arg(long, num_args = 3, value_names = ["PROBLEM", "RUNTIME", "WORKERS"])]
     one: Vec<String>,
@@ -107,19 +117,23 @@ fn options() -> Result<Options, Error> {
 }
 
 fn run(options: &Options) -> Result<(), Error> {
-    let scale = if options.quick {
-        Scale::Quick
-    } else {
-        Scale::Full
-    };
+    let scale = if options.quick { Scale::Quick } else { Scale::Full };
     if !options.one.is_empty() {
         return print_one(options, scale);
     }
     let runtimes = runtimes(options)?;
+    if options.ramp {
+        let rounds = options.rounds.map_or(5, NonZero::get);
+        print!("{}", ramp::run(&runtimes, &options.workers, rounds)?);
+        return Ok(());
+    }
+    if options.bank {
+        let rounds = options.rounds.map_or(if options.quick { 1 } else { 15 }, NonZero::get);
+        print!("{}", bank::run(&options.workers, rounds, options.quick)?);
+        return Ok(());
+    }
     let left_out: Vec<_> = absent().collect();
-    let rounds = options
-        .rounds
-        .map_or(if options.quick { 1 } else { 5 }, NonZero::get);
+    let rounds = options.rounds.map_or(if options.quick { 1 } else { 5 }, NonZero::get);
     let mut report = Report {
         machine: report::machine(),
         quick: options.quick,
@@ -164,18 +178,18 @@ fn print_one(options: &Options, scale: Scale) -> Result<(), Error> {
     let cell = one::Cell {
         problem: Problem::from_str(problem, false).map_err(|_| wrong("problem", problem))?,
         runtime: Runtime::from_str(runtime, false).map_err(|_| wrong("runtime", runtime))?,
-        workers: workers
-            .parse()
-            .map_err(|_| wrong("worker count", workers))?,
+        workers: workers.parse().map_err(|_| wrong("worker count", workers))?,
     };
+    if options.ramp {
+        let times = ramp::times(cell)?;
+        println!("{}", serde_json::to_string(&times).expect("times are plain data"));
+        return Ok(());
+    }
     let sample = match options.fib {
         Some(n) => one::fib_once(cell, n)?,
         None => one::sample(cell, scale)?,
     };
-    println!(
-        "{}",
-        serde_json::to_string(&sample).expect("a sample is plain data")
-    );
+    println!("{}", serde_json::to_string(&sample).expect("a sample is plain data"));
     Ok(())
 }
 
@@ -202,17 +216,10 @@ fn absent() -> impl Iterator<Item = LeftOut> {
 }
 
 fn or_all<T: ValueEnum + Clone>(chosen: &[T]) -> Vec<T> {
-    let all = if chosen.is_empty() {
-        T::value_variants()
-    } else {
-        chosen
-    };
+    let all = if chosen.is_empty() { T::value_variants() } else { chosen };
     all.to_vec()
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|source| Error::Write {
-        path: path.to_owned(),
-        source,
-    })
+    fs::write(path, text).map_err(|source| Error::Write { path: path.to_owned(), source })
 }

@@ -112,13 +112,9 @@ pub fn run(plan: &Plan) -> Result<Vec<Measured>, Error> {
 /// Returns the cells of one row, without samples.
 fn cells(plan: &Plan, problem: Problem) -> Vec<Measured> {
     let mut row = Vec::new();
-    for &runtime in &plan.runtimes {
+    for &runtime in plan.runtimes.iter().filter(|runtime| runtime.has(problem)) {
         let one = [NonZero::<usize>::MIN];
-        let workers = if runtime.is_plain() {
-            &one[..]
-        } else {
-            &plan.workers
-        };
+        let workers = if runtime.is_plain() { &one[..] } else { &plan.workers };
         for &workers in workers {
             row.push(Measured {
                 problem,
@@ -134,11 +130,7 @@ fn cells(plan: &Plan, problem: Problem) -> Vec<Measured> {
                 input_kib: 0,
                 others_busy: 0.0,
                 over_limit: None,
-                cell: Cell {
-                    problem,
-                    runtime,
-                    workers,
-                },
+                cell: Cell { problem, runtime, workers },
             });
         }
     }
@@ -178,11 +170,7 @@ fn run_child(cell: Cell, plan: &Plan) -> Result<Option<Sample>, Error> {
     let output = process.wait_with_output().map_err(Error::Child)?;
     match serde_json::from_slice(&output.stdout) {
         Ok(sample) if output.status.success() => Ok(Some(sample)),
-        _ => Err(Error::Failed {
-            cell,
-            status: output.status,
-            message: last_line(&output.stderr),
-        }),
+        _ => Err(Error::Failed { cell, status: output.status, message: last_line(&output.stderr) }),
     }
 }
 

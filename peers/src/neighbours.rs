@@ -25,27 +25,14 @@ impl Ticks {
     fn parse(machine: &str, process: &str) -> Option<Self> {
         // user nice system idle iowait irq softirq steal; guests are part of user.
         let line = machine.lines().next()?.strip_prefix("cpu ")?;
-        let times: Vec<f64> = line
-            .split_whitespace()
-            .take(8)
-            .filter_map(|time| time.parse().ok())
-            .collect();
+        let times: Vec<f64> = line.split_whitespace().take(8).filter_map(|time| time.parse().ok()).collect();
         let idle = times.get(3)? + times.get(4)?;
         let all = times.iter().sum();
         // The command name, second field, may hold blanks but ends at the last ")";
         // utime, stime, cutime and cstime are fields 14 to 17.
         let (_, rest) = process.rsplit_once(')')?;
-        let own = rest
-            .split_whitespace()
-            .skip(11)
-            .take(4)
-            .filter_map(|time| time.parse::<f64>().ok())
-            .sum();
-        Some(Self {
-            all,
-            busy: all - idle,
-            own,
-        })
+        let own = rest.split_whitespace().skip(11).take(4).filter_map(|time| time.parse::<f64>().ok()).sum();
+        Some(Self { all, busy: all - idle, own })
     }
 
     /// Returns how many processors other processes have kept busy on average since
@@ -58,11 +45,7 @@ impl Ticks {
     fn others_until(&self, end: &Self, processors: usize) -> f64 {
         let others = (end.busy - self.busy) - (end.own - self.own);
         let elapsed = (end.all - self.all) / processors.max(1) as f64;
-        if elapsed > 0.0 {
-            (others / elapsed).max(0.0)
-        } else {
-            0.0
-        }
+        if elapsed > 0.0 { (others / elapsed).max(0.0) } else { 0.0 }
     }
 }
 

@@ -12,7 +12,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::{looped, matmul::Product, tree, uts};
+use crate::kernel::knapsack::Knapsack;
+use crate::kernel::{cilksort, dfs::Dfs, looped, matmul::Product, tree, uts};
 use crate::problem::{Instance, Problem, Scale};
 use crate::runtime::{Column, Runtime, STACK_BYTES};
 
@@ -60,14 +61,15 @@ fn on_a_big_stack<T: Send>(body: impl FnOnce() -> Result<T, Error> + Send) -> Re
     })
 }
 
-fn start(cell: Cell) -> Result<Box<dyn Column>, Error> {
-    let Cell {
-        runtime, workers, ..
-    } = cell;
-    runtime.start(workers).ok_or_else(|| Error::Absent {
-        runtime,
-        cure: runtime.cure_if_absent().unwrap_or("build again"),
-    })
+/// Starts the cell's runtime.
+pub fn start(cell: Cell) -> Result<Box<dyn Column>, Error> {
+    let Cell { problem, runtime, workers } = cell;
+    if !runtime.has(problem) {
+        return Err(Error::Lacking { problem, runtime });
+    }
+    runtime
+        .start(workers)
+        .ok_or_else(|| Error::Absent { runtime, cure: runtime.cure_if_absent().unwrap_or("build again") })
 }
 
 /// The input of a problem.
@@ -78,6 +80,9 @@ enum Input {
     Product(Box<Product>),
     Tree(Box<tree::Node>),
     Uts(uts::Tree),
+    Numbers { numbers: Vec<u64>, spare: Vec<u64> },
+    Knapsack(Knapsack),
+    Dfs(Dfs),
 }
 
 fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, Error> {
@@ -86,18 +91,23 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
         Instance::Skynet { leaves } => Input::Number(*leaves),
         Instance::Loop { activities } => Input::Places(looped::places(*activities)),
         Instance::Queens { n, .. } => Input::Board(*n),
-        Instance::Matmul { side } => Input::Product(Box::new(Product::new(*side))),
-        Instance::Tree { levels } => {
-            Input::Tree(tree::Node::complete(*levels).expect("a tree has a level"))
+        Instance::Matmul { side } | Instance::Strassen { side } => Input::Product(Box::new(Product::new(*side))),
+        Instance::Tree { levels } => Input::Tree(tree::Node::complete(*levels).expect("a tree has a level")),
+        Instance::Uts { options, .. } => Input::Uts(uts::Tree::parse(options).expect("the options are valid")),
+        Instance::Cilksort { length } => {
+            let numbers = cilksort::scrambled(*length);
+            // Copies, so that the system has created the pages.
+            Input::Numbers { spare: numbers.clone(), numbers }
         }
-        Instance::Uts { options, .. } => {
-            Input::Uts(uts::Tree::parse(options).expect("the options are valid"))
-        }
+        Instance::Knapsack { items } => Input::Knapsack(Knapsack::new(*items)),
+        Instance::Dfs(dfs) => Input::Dfs(*dfs),
+        Instance::Pi { points } => Input::Number(*points),
     };
     let input_kib = peak_kib()?;
     let start = Instant::now();
     let answer = match &mut input {
         Input::Number(n) if cell.problem == Problem::Fib => column.fib(black_box(*n)),
+        Input::Number(points) if cell.problem == Problem::Pi => column.pi(black_box(*points)),
         Input::Number(leaves) => column.skynet(black_box(*leaves)),
         Input::Places(places) => {
             column.each(places);
@@ -106,32 +116,34 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
         Input::Board(n) => column.queens(black_box(*n)),
         Input::Product(product) => {
             let Product { a, b, c, .. } = &mut **product;
-            column.matmul(c, a, b);
+            match cell.problem {
+                Problem::Strassen => column.strassen(c, a, b),
+                _ => column.matmul(c, a, b),
+            }
             0
         }
         Input::Tree(root) => column.tree_sum(root),
         Input::Uts(tree) => column.uts(tree),
+        Input::Numbers { numbers, spare } => {
+            column.cilksort(numbers, spare);
+            0
+        }
+        Input::Knapsack(Knapsack { items, capacity }) => column.knapsack(items, black_box((*capacity).into())),
+        Input::Dfs(dfs) => column.dfs(black_box(*dfs)),
     };
     let seconds = start.elapsed().as_secs_f64();
     let peak_kib = peak_kib()?;
     let right = match &input {
         Input::Product(product) => product.is_right(),
+        Input::Numbers { numbers, .. } => cilksort::is_sorted(numbers),
         Input::Places(places) => instance.answer() == Some(looped::sum(places)),
         _ => instance.answer() == Some(answer),
     };
     if !right {
         let instance = instance.to_string();
-        return Err(Error::WrongAnswer {
-            cell,
-            instance,
-            answer,
-        });
+        return Err(Error::WrongAnswer { cell, instance, answer });
     }
-    Ok(Sample {
-        seconds,
-        peak_kib,
-        input_kib,
-    })
+    Ok(Sample { seconds, peak_kib, input_kib })
 }
 
 /// Returns the peak resident memory of this process so far.
@@ -158,13 +170,9 @@ mod tests {
         for &problem in Problem::value_variants() {
             for &runtime in Runtime::value_variants() {
                 for workers in [1, 2].into_iter().filter_map(NonZero::new) {
-                    let cell = Cell {
-                        problem,
-                        runtime,
-                        workers,
-                    };
+                    let cell = Cell { problem, runtime, workers };
                     match sample(cell, Scale::Quick) {
-                        Ok(_) | Err(Error::Absent { .. }) => {}
+                        Ok(_) | Err(Error::Absent { .. } | Error::Lacking { .. }) => {}
                         Err(error) => panic!("{error}"),
                     }
                 }

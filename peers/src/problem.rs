@@ -5,7 +5,9 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::kernel::{looped, skynet};
+use crate::kernel::dfs::Dfs;
+use crate::kernel::knapsack::Knapsack;
+use crate::kernel::{looped, pi, skynet};
 
 /// A problem of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
@@ -27,6 +29,16 @@ pub enum Problem {
     UtsT1,
     /// Unbalanced tree search, binomial: deep and ragged.
     UtsT3,
+    /// Sorting by a merge sort with parallel merges.
+    Cilksort,
+    /// The 0-1 knapsack by exhaustive search.
+    Knapsack,
+    /// Matrix product by seven products of quadrants: coarse leaves, and memory.
+    Strassen,
+    /// A complete tree with some work at its leaves.
+    Dfs,
+    /// Counting random points in a circle, one by one.
+    Pi,
 }
 
 /// The size class of a problem.
@@ -95,54 +107,63 @@ pub enum Instance {
         /// an independent program.
         nodes: u64,
     },
+    /// This many numbers.
+    Cilksort {
+        /// Numbers.
+        length: usize,
+    },
+    /// A knapsack with this many items.
+    Knapsack {
+        /// Items.
+        items: usize,
+    },
+    /// Matrices of this side.
+    Strassen {
+        /// Rows and columns.
+        side: usize,
+    },
+    /// A tree.
+    Dfs(Dfs),
+    /// This many points.
+    Pi {
+        /// Points.
+        points: u64,
+    },
 }
 
 impl Problem {
     /// Returns the problem at this scale.
     pub fn at(self, scale: Scale) -> Instance {
         match self {
-            Self::Fib => Instance::Fib {
-                n: scale.pick(20, 27, 39),
-            },
-            Self::Skynet => Instance::Skynet {
-                leaves: scale.pick(10_000, 100_000, 100_000_000),
-            },
-            Self::Loop => Instance::Loop {
-                activities: scale.pick(1000, 10_000, 1_000_000),
-            },
+            Self::Fib => Instance::Fib { n: scale.pick(20, 27, 39) },
+            Self::Skynet => Instance::Skynet { leaves: scale.pick(10_000, 100_000, 100_000_000) },
+            Self::Loop => Instance::Loop { activities: scale.pick(1000, 10_000, 1_000_000) },
             Self::Queens => {
                 let (n, answer) = scale.pick((8, 92), (9, 352), (14, 365_596));
                 Instance::Queens { n, answer }
             }
-            Self::Matmul => Instance::Matmul {
-                side: scale.pick(128, 256, 2048),
-            },
-            Self::Tree => Instance::Tree {
-                levels: scale.pick(12, 16, 24),
-            },
+            Self::Matmul => Instance::Matmul { side: scale.pick(128, 256, 2048) },
+            Self::Tree => Instance::Tree { levels: scale.pick(12, 16, 24) },
             Self::UtsT1 => {
                 let (depth, nodes) = scale.pick((6, 16_000), (7, 63_914), (10, 4_130_071));
-                Instance::Uts {
-                    name: "T1",
-                    options: format!("-t 1 -a 3 -d {depth} -b 4 -r 19"),
-                    nodes,
-                }
+                Instance::Uts { name: "T1", options: format!("-t 1 -a 3 -d {depth} -b 4 -r 19"), nodes }
             }
             Self::UtsT3 => {
                 let (root, nodes) = scale.pick((20, 6_213), (100, 6_797), (2000, 4_112_897));
-                Instance::Uts {
-                    name: "T3",
-                    options: format!("-t 0 -b {root} -q 0.124875 -m 8 -r 42"),
-                    nodes,
-                }
+                Instance::Uts { name: "T3", options: format!("-t 0 -b {root} -q 0.124875 -m 8 -r 42"), nodes }
             }
+            Self::Cilksort => Instance::Cilksort { length: scale.pick(10_000, 100_000, 20_000_000) },
+            Self::Knapsack => Instance::Knapsack { items: scale.pick(10, 16, 27) },
+            Self::Strassen => Instance::Strassen { side: scale.pick(64, 256, 2048) },
+            Self::Dfs => Instance::Dfs(Dfs { depth: scale.pick(3, 4, 7), width: 8, grain: 100 }),
+            Self::Pi => Instance::Pi { points: scale.pick(10_000, 300_000, 100_000_000) },
         }
     }
 }
 
 impl Instance {
-    /// Returns the result of a correct run; `None` for a product, which is checked
-    /// differently.
+    /// Returns the result of a correct run; `None` for a product and for sorted numbers,
+    /// which are checked differently.
     pub fn answer(&self) -> Option<u64> {
         match *self {
             Self::Fib { n } => Some(fib(n)),
@@ -150,8 +171,11 @@ impl Instance {
             Self::Loop { activities } => Some(looped::answer(activities)),
             Self::Queens { answer, .. } => Some(answer),
             Self::Uts { nodes, .. } => Some(nodes),
-            Self::Matmul { .. } => None,
+            Self::Matmul { .. } | Self::Strassen { .. } | Self::Cilksort { .. } => None,
             Self::Tree { levels } => Some((1 << levels) - 1),
+            Self::Knapsack { items } => Some(Knapsack::new(items).answer()),
+            Self::Dfs(dfs) => Some(dfs.answer()),
+            Self::Pi { points } => Some(pi::answer(points)),
         }
     }
 }
@@ -177,6 +201,11 @@ impl fmt::Display for Problem {
             Self::Tree => "tree",
             Self::UtsT1 => "uts-t1",
             Self::UtsT3 => "uts-t3",
+            Self::Cilksort => "cilksort",
+            Self::Knapsack => "knapsack",
+            Self::Strassen => "strassen",
+            Self::Dfs => "dfs",
+            Self::Pi => "pi",
         })
     }
 }
@@ -191,6 +220,11 @@ impl fmt::Display for Instance {
             Self::Matmul { side } => write!(f, "matmul {side}"),
             Self::Tree { levels } => write!(f, "tree sum 2^{levels}-1"),
             Self::Uts { name, nodes, .. } => write!(f, "UTS {name}, {nodes} nodes"),
+            Self::Cilksort { length } => write!(f, "cilksort {length}"),
+            Self::Knapsack { items } => write!(f, "knapsack {items}"),
+            Self::Strassen { side } => write!(f, "strassen {side}"),
+            Self::Dfs(Dfs { depth, width, grain }) => write!(f, "dfs {width}^{depth}, grain {grain}"),
+            Self::Pi { points } => write!(f, "pi {points}"),
         }
     }
 }

@@ -44,12 +44,7 @@ extern "C" fn peers_uts_children(tree: &uts::Tree, node: &uts::Node) -> u32 {
 ///
 /// `child` is valid for the write of a node.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn peers_uts_child(
-    tree: &uts::Tree,
-    node: &uts::Node,
-    number: u32,
-    child: *mut uts::Node,
-) {
+unsafe extern "C" fn peers_uts_child(tree: &uts::Tree, node: &uts::Node, number: u32, child: *mut uts::Node) {
     // SAFETY: the caller guarantees that `child` is valid for the write of a node.
     unsafe { child.write(uts::child(tree, node, number)) };
 }

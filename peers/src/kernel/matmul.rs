@@ -82,9 +82,7 @@ impl Product {
         assert!(side.is_multiple_of(SIDE) && (side / SIDE).is_power_of_two());
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut digit = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 60) as f64 - 8.0
         };
         Self {

@@ -21,13 +21,10 @@ impl Board {
     #[inline]
     pub fn is_safe(&self, column: u8) -> bool {
         let rows = self.rows;
-        self.columns[..usize::from(rows)]
-            .iter()
-            .enumerate()
-            .all(|(row, &other)| {
-                let distance = rows - row as u8;
-                other != column && other.abs_diff(column) != distance
-            })
+        self.columns[..usize::from(rows)].iter().enumerate().all(|(row, &other)| {
+            let distance = rows - row as u8;
+            other != column && other.abs_diff(column) != distance
+        })
     }
 
     /// Returns the board with a queen on `column` of the next row.

@@ -52,14 +52,15 @@ pub fn machine() -> String {
 }
 
 /// Formats seconds with three significant digits.
-fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 100.0 => format!("{s:.0} s"),
         s if s >= 10.0 => format!("{s:.1} s"),
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 0.1 => format!("{:.0} ms", s * 1e3),
         s if s >= 0.01 => format!("{:.1} ms", s * 1e3),
-        s => format!("{:.2} ms", s * 1e3),
+        s if s >= 0.001 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.2} us", s * 1e6),
     }
 }
 

@@ -24,10 +24,7 @@ struct Axis {
 impl Axis {
     fn of(cells: &[Measured]) -> Self {
         let ratios = || cells.iter().filter_map(|cell| cell.ratio);
-        Self {
-            least: ratios().fold(0.4, f64::min) * 0.9,
-            most: ratios().fold(3.0, f64::max) * 1.1,
-        }
+        Self { least: ratios().fold(0.4, f64::min) * 0.9, most: ratios().fold(3.0, f64::max) * 1.1 }
     }
 
     fn x(&self, ratio: f64) -> f64 {
@@ -37,11 +34,9 @@ impl Axis {
 
     /// Returns the marks 0.1, 0.2, 0.5, 1, ... that are on the axis.
     fn marks(&self) -> impl Iterator<Item = f64> {
-        [
-            0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0,
-        ]
-        .into_iter()
-        .filter(|&mark| mark >= self.least && mark <= self.most)
+        [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0]
+            .into_iter()
+            .filter(|&mark| mark >= self.least && mark <= self.most)
     }
 }
 
@@ -74,11 +69,7 @@ fn draw_panel(body: &mut String, axis: &Axis, panel: &[Measured], top: f64) -> f
     let bottom = first + LINE * panel.len() as f64;
     let title = panel.first().map_or("", |cell| &cell.instance);
     let title = escaped(title);
-    let _ = writeln!(
-        body,
-        r#"<text x="12" y="{:.0}" font-weight="bold">{title}</text>"#,
-        top + 16.0
-    );
+    let _ = writeln!(body, r#"<text x="12" y="{:.0}" font-weight="bold">{title}</text>"#, top + 16.0);
     for mark in axis.marks() {
         let x = axis.x(mark);
         let color = if mark == 1.0 { "#888" } else { "#ddd" };
@@ -98,11 +89,7 @@ fn draw_panel(body: &mut String, axis: &Axis, panel: &[Measured], top: f64) -> f
 fn draw_line(body: &mut String, axis: &Axis, cell: &Measured, y: f64) {
     let base = y + 4.0;
     let (runtime, workers) = (cell.runtime, cell.workers);
-    let color = if runtime == crate::runtime::Runtime::Finespun {
-        "#c0392b"
-    } else {
-        "#2c6fad"
-    };
+    let color = if runtime == crate::runtime::Runtime::Finespun { "#c0392b" } else { "#2c6fad" };
     let _ = writeln!(
         body,
         r#"<text x="24" y="{base:.0}">{runtime}</text><text x="{:.0}" y="{base:.0}" text-anchor="end">{workers}</text>"#,
@@ -118,23 +105,13 @@ fn draw_line(body: &mut String, axis: &Axis, cell: &Measured, y: f64) {
                 r#"<line x1="{one:.1}" y1="{y:.0}" x2="{x:.1}" y2="{y:.0}" stroke="{color}" stroke-width="2"/><circle cx="{x:.1}" cy="{y:.0}" r="4.5" fill="{fill}" stroke="{color}" stroke-width="2"/>"#
             );
             let peak = mebibytes(cell.peak_kib);
-            format!(
-                "{} &#183; {} &#183; {peak}",
-                ratio(relative),
-                seconds(median)
-            )
+            format!("{} &#183; {} &#183; {peak}", ratio(relative), seconds(median))
         }
         _ => "-".to_owned(),
     };
-    let _ = writeln!(
-        body,
-        r#"<text x="{:.0}" y="{base:.0}">{figures}</text>"#,
-        WIDTH - FIGURES + 20.0
-    );
+    let _ = writeln!(body, r#"<text x="{:.0}" y="{base:.0}">{figures}</text>"#, WIDTH - FIGURES + 20.0);
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

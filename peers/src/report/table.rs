@@ -46,25 +46,12 @@ fn table<const N: usize>(header: [&str; N], left: usize) -> Table {
 }
 
 fn matrix(cells: &[Measured]) -> Table {
-    let header = [
-        "problem",
-        "runtime",
-        "workers",
-        "minimum",
-        "median",
-        "to plain",
-        "peak",
-        "of which input",
-        "others busy",
-    ];
+    let header =
+        ["problem", "runtime", "workers", "minimum", "median", "to plain", "peak", "of which input", "others busy"];
     let mut table = table(header, 2);
     let mut last = "";
     for cell in cells {
-        let instance = if last == cell.instance {
-            ""
-        } else {
-            &*cell.instance
-        };
+        let instance = if last == cell.instance { "" } else { &*cell.instance };
         last = &cell.instance;
         let or_limit = |value: Option<String>| {
             let limit = cell.over_limit.map(|limit| format!("> {limit:.0} s"));
@@ -88,11 +75,7 @@ fn matrix(cells: &[Measured]) -> Table {
 fn floors(report: &Report) -> Table {
     let mut table = table(["floor", "minimum", "median"], 1);
     for floor in &report.floors {
-        table.add_row([
-            floor.name.to_owned(),
-            format!("{:.2} ns", floor.minimum),
-            format!("{:.2} ns", floor.median),
-        ]);
+        table.add_row([floor.name.to_owned(), format!("{:.2} ns", floor.minimum), format!("{:.2} ns", floor.median)]);
     }
     table
 }

@@ -5,6 +5,8 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicU64;
 
 use super::Column;
+use crate::kernel::dfs::Dfs;
+use crate::kernel::knapsack::Item;
 use crate::kernel::{tree, uts};
 
 /// `struct Column` of `cpp/peers.hpp`.
@@ -103,5 +105,25 @@ impl Column for Foreign {
         let root = tree.root();
         // SAFETY: `pool` is from this table's `start`; tree and root outlive the call.
         unsafe { (self.table.uts)(self.pool, tree, &root) }
+    }
+
+    fn cilksort(&self, _: &mut [u64], _: &mut [u64]) {
+        unreachable!("not written in C++")
+    }
+
+    fn knapsack(&self, _: &[Item], _: i64) -> u64 {
+        unreachable!("not written in C++")
+    }
+
+    fn strassen(&self, _: &mut [f64], _: &[f64], _: &[f64]) {
+        unreachable!("not written in C++")
+    }
+
+    fn dfs(&self, _: Dfs) -> u64 {
+        unreachable!("not written in C++")
+    }
+
+    fn pi(&self, _: u64) -> u64 {
+        unreachable!("not written in C++")
     }
 }

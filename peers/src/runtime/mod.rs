@@ -9,6 +9,9 @@ mod chili;
 mod finespun;
 #[cfg(any(peers_plain_cpp, peers_tbb, peers_openmp))]
 mod foreign;
+#[cfg(feature = "fork-union")]
+mod fork_union;
+mod lace;
 mod plain;
 mod rayon;
 
@@ -19,13 +22,16 @@ use std::sync::atomic::AtomicU64;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use crate::kernel::dfs::Dfs;
+use crate::kernel::knapsack::Item;
 use crate::kernel::{tree, uts};
+use crate::problem::Problem;
 
 /// The stack of every thread that runs tasks: UTS T3 is 1,572 levels deep, and a
 /// worker that steals while it waits stacks one search on another.
 pub const STACK_BYTES: usize = 256 << 20;
 
-/// A runtime with started workers, ready to be timed.
+/// A runtime with started workers, ready to be timed. Only the problems that it [has](Runtime::has) are called.
 pub trait Column {
     /// Returns the `n`-th Fibonacci number, by two recursive calls.
     fn fib(&self, n: u64) -> u64;
@@ -41,6 +47,16 @@ pub trait Column {
     fn tree_sum(&self, root: &tree::Node) -> u64;
     /// Returns the number of nodes.
     fn uts(&self, tree: &uts::Tree) -> u64;
+    /// Sorts the numbers, with spare memory of the same length.
+    fn cilksort(&self, numbers: &mut [u64], spare: &mut [u64]);
+    /// Returns the best value of items within the capacity.
+    fn knapsack(&self, items: &[Item], capacity: i64) -> u64;
+    /// Computes C = A B, stored by quadrants.
+    fn strassen(&self, c: &mut [f64], a: &[f64], b: &[f64]);
+    /// Returns the sum of all leaves, modulo 2^64.
+    fn dfs(&self, tree: Dfs) -> u64;
+    /// Returns the number of points in the circle.
+    fn pi(&self, points: u64) -> u64;
 }
 
 /// The runtimes of the matrix, in the order of its columns.
@@ -57,6 +73,10 @@ pub enum Runtime {
     Rayon,
     /// chili.
     Chili,
+    /// Lace, as written again in Rust by `lace-ws`.
+    Lace,
+    /// Fork Union: flat loops only.
+    ForkUnion,
     /// oneTBB.
     Tbb,
     /// OpenMP tasks.
@@ -69,17 +89,25 @@ impl Runtime {
         matches!(self, Self::Plain | Self::PlainCpp)
     }
 
+    /// Returns whether it solves this problem here.
+    pub fn has(self, problem: Problem) -> bool {
+        use Problem::{Cilksort, Dfs, Knapsack, Loop, Pi, Strassen};
+        match self {
+            Self::PlainCpp | Self::Tbb | Self::Openmp => !matches!(problem, Cilksort | Knapsack | Strassen | Dfs | Pi),
+            Self::ForkUnion => problem == Loop,
+            Self::Plain | Self::Finespun | Self::Rayon | Self::Chili | Self::Lace => true,
+        }
+    }
+
     /// Returns how to get it into this build; `None` if it is present.
     pub fn cure_if_absent(self) -> Option<&'static str> {
         let (present, cure) = match self {
-            Self::Plain | Self::Rayon | Self::Chili => (true, ""),
+            Self::Plain | Self::Rayon | Self::Chili | Self::Lace => (true, ""),
+            Self::ForkUnion => (cfg!(feature = "fork-union"), "build with --features fork-union"),
             Self::PlainCpp => (cfg!(peers_plain_cpp), "install g++ and build again"),
             Self::Finespun => (cfg!(feature = "finespun"), "build with --features finespun"),
             Self::Tbb => (cfg!(peers_tbb), "install libtbb-dev and build again"),
-            Self::Openmp => (
-                cfg!(peers_openmp),
-                "install g++ with OpenMP and build again",
-            ),
+            Self::Openmp => (cfg!(peers_openmp), "install g++ with OpenMP and build again"),
         };
         (!present).then_some(cure)
     }
@@ -90,6 +118,9 @@ impl Runtime {
             Self::Plain => Box::new(plain::Plain),
             Self::Rayon => Box::new(rayon::Rayon::start(workers)),
             Self::Chili => Box::new(chili::Chili::start(workers)),
+            Self::Lace => Box::new(lace::Lace::start(workers)),
+            #[cfg(feature = "fork-union")]
+            Self::ForkUnion => Box::new(fork_union::ForkUnion::start(workers)),
             #[cfg(feature = "finespun")]
             Self::Finespun => Box::new(finespun::Finespun::start(workers)),
             #[cfg(peers_plain_cpp)]
@@ -112,6 +143,8 @@ impl fmt::Display for Runtime {
             Self::Finespun => "finespun",
             Self::Rayon => "rayon",
             Self::Chili => "chili",
+            Self::Lace => "lace",
+            Self::ForkUnion => "fork-union",
             Self::Tbb => "tbb",
             Self::Openmp => "openmp",
         })
