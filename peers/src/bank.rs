@@ -15,7 +15,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
-use crate::neighbours::Ticks;
+use crate::neighbours::{Ticks, note};
 use crate::report::{machine, seconds};
 use crate::statistics::{median, minimum};
 
@@ -106,11 +106,7 @@ pub fn run(workers: &[NonZero<usize>], rounds: usize, quick: bool) -> Result<Str
     let mut text = format!("{}, {rounds} rounds\n", machine());
     // Writing to a String cannot fail.
     let _ = writeln!(text, "\nbank: {accounts} accounts, {clients} clients with {transfers} transfers each\n{table}");
-    let others = begun.and_then(|begun| begun.others_since()).unwrap_or(0.0);
-    if others > 0.05 {
-        let _ =
-            writeln!(text, "note: other work kept {others:.2} processors busy meanwhile; repeat on a quiet machine");
-    }
+    text.extend(begun.and_then(|begun| begun.others_since()).and_then(note));
     Ok(text)
 }
 

@@ -49,6 +49,12 @@ impl Ticks {
     }
 }
 
+/// Returns the line of a report about `others` processors that other processes kept busy, if that is worth one.
+pub fn note(others: f64) -> Option<String> {
+    let text = || format!("note: other work kept {others:.2} processors busy meanwhile; repeat on a quiet machine\n");
+    (others > 0.05).then(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

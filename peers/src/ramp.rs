@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::matrix::{child, last_line};
-use crate::neighbours::Ticks;
+use crate::neighbours::{Ticks, note};
 use crate::one::{Cell, start};
 use crate::problem::{Problem, fib};
 use crate::report::{machine, seconds};
@@ -36,6 +36,9 @@ const FEWEST: usize = 5;
 const MOST: usize = 2000;
 /// The number of jobs with a gap.
 const WITH_GAPS: usize = 25;
+/// A job that takes longer, ten times as long as the plain one or more, is not repeated, and has no figures: the table
+/// would take minutes.
+const LONGEST: Duration = Duration::from_millis(100);
 
 /// The times of one job in one process, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -63,6 +66,9 @@ pub fn times(cell: Cell) -> Result<Vec<Times>, Error> {
     for (gap, pause) in GAPS.into_iter().enumerate() {
         for (job, n) in JOBS.into_iter().enumerate() {
             let one = run(n)?.max(Duration::from_nanos(100));
+            if one > LONGEST {
+                continue;
+            }
             let many = (TOGETHER.as_nanos() / one.as_nanos()) as usize;
             let jobs = if pause.is_zero() { many.clamp(FEWEST, MOST) } else { WITH_GAPS };
             let mut samples = Vec::with_capacity(jobs);
@@ -101,12 +107,13 @@ pub fn run(runtimes: &[Runtime], workers: &[NonZero<usize>], rounds: usize) -> R
     let mut columns: Vec<_> = cells.map(rounds_of).collect();
     let begun = Ticks::now();
     for round in 1..=rounds {
-        eprintln!("ramp: round {round}/{rounds}");
         for column in &mut columns {
+            eprintln!("ramp: round {round}/{rounds}, {} with {} workers", column.cell.runtime, column.cell.workers);
             column.rounds.push(times_of_child(column.cell)?);
         }
     }
-    let mut text = format!("{}, {rounds} rounds\n", machine());
+    let longest = LONGEST.as_millis();
+    let mut text = format!("{}, {rounds} rounds; - where a job took longer than {longest} ms\n", machine());
     for (gap, pause) in GAPS.into_iter().enumerate() {
         let after = if pause.is_zero() {
             "one right after the other".to_owned()
@@ -117,11 +124,7 @@ pub fn run(runtimes: &[Runtime], workers: &[NonZero<usize>], rounds: usize) -> R
         let _ = writeln!(text, "\njobs {after}: median (minimum)");
         let _ = writeln!(text, "{}", table(&columns, gap));
     }
-    let others = begun.and_then(|begun| begun.others_since()).unwrap_or(0.0);
-    if others > 0.05 {
-        let _ =
-            writeln!(text, "note: other work kept {others:.2} processors busy meanwhile; repeat on a quiet machine");
-    }
+    text.extend(begun.and_then(|begun| begun.others_since()).and_then(note));
     Ok(text)
 }
 

@@ -59,6 +59,11 @@
 //!   constant where that is known.
 //! - **Closures** that capture only shared references and numbers, by their written types, are made `move`; in operands
 //!   also those that only pass on what they capture, by value (`closures.rs`).
+//! - **Parts** (`parts.rs`): if only the end of a branch, or of a body behind an exit, has a reason against the stack
+//!   schema, it becomes an inner pinned task, an `async` block that takes the locals it names and is awaited in tail
+//!   position. The analysis of the rest decides how far the part reaches.
+//! - **Long bodies**: entries are enums by chunks of the body, and finished locals travel in tuples (`pack.rs`), so that
+//!   rustc's work and the code per await do not grow with the number of awaits.
 //! - Generated `unsafe` has the macro's own spans and never encloses user tokens, so `#![forbid(unsafe_code)]` holds
 //!   for the user's code.
 //! - **Messages of rustc** about bounds on the user's types name the cure: the bounds are traits of their own

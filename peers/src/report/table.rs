@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::{Report, mebibytes, ratio, seconds};
 use crate::matrix::Measured;
+use crate::neighbours::note;
 
 /// Returns the whole report, ready to print.
 pub fn text(report: &Report) -> String {
@@ -22,13 +23,7 @@ pub fn text(report: &Report) -> String {
     if !report.instructions.is_empty() {
         let _ = writeln!(text, "{}", instructions(report));
     }
-    if report.others_busy > 0.05 {
-        let _ = writeln!(
-            text,
-            "note: other work kept {:.2} processors busy meanwhile; repeat on a quiet machine",
-            report.others_busy
-        );
-    }
+    text.extend(note(report.others_busy));
     for left_out in &report.left_out {
         let _ = writeln!(text, "left out: {} ({})", left_out.runtime, left_out.cure);
     }
