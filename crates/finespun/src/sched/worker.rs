@@ -34,6 +34,9 @@ const FAIR: u32 = 61;
 /// traverse trees breadth-first, which takes memory.
 const RARE: u32 = 1024;
 
+/// After so many expired quanta, a worker takes its own oldest frame. An even number.
+const STALE: u32 = 6;
+
 /// Maximum number of messages that a worker handles before it looks for other work.
 const MESSAGES: usize = 1024;
 /// Maximum number of messages that a worker handles on top of a stack.
@@ -68,8 +71,8 @@ pub(crate) struct Worker<'t> {
     tick: Cell<u32>,
     /// Set when a frame's quantum has expired, until the next turn.
     quantum_expired: Cell<bool>,
-    /// Whether the last such turn could only take a root.
-    served_roots: Cell<bool>,
+    /// Number of quanta that have expired.
+    quanta: Cell<u32>,
     random: Cell<u64>,
     /// On a simulated machine: where a search for work begins, modulo the number of workers.
     victims_from: Cell<u64>,
@@ -125,7 +128,7 @@ impl Worker<'_> {
             visitor: Cell::new(None),
             tick: Cell::new(0),
             quantum_expired: Cell::new(false),
-            served_roots: Cell::new(false),
+            quanta: Cell::new(0),
             random: Cell::new((0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)) ^ seed),
             victims_from: Cell::new(index as u64 + 1),
             blocked: Cell::new(0),
@@ -261,23 +264,27 @@ impl Worker<'_> {
     #[inline(never)]
     fn oldest(&self, tick: u32) -> Option<FrameRef> {
         if self.quantum_expired.take() {
+            let quanta = self.quanta.get().wrapping_add(1);
+            self.quanta.set(quanta);
             // The preempted frames come after the worker's own, but not always: quanta may expire before each fair turn.
-            let roots_only = !self.served_roots.get();
-            self.served_roots.set(roots_only);
-            if roots_only {
-                return self.team.take_root();
+            // Loops that are preempted again and again must not keep the worker from its oldest frames either.
+            match quanta % STALE {
+                0 => return self.team.take_root().or_else(|| self.own_oldest()),
+                n if n % 2 == 1 => return self.team.take_root(),
+                _ => {}
             }
         }
-        self.team.take_injected().or_else(|| match tick.is_multiple_of(FAIR * RARE) {
-            true => {
-                self.show();
-                match self.entry.deque.steal() {
-                    Steal::Success(frame) => Some(frame),
-                    Steal::Retry | Steal::Empty => None,
-                }
-            }
-            false => None,
-        })
+        let due = tick.is_multiple_of(FAIR * RARE);
+        self.team.take_injected().or_else(|| due.then(|| self.own_oldest()).flatten())
+    }
+
+    /// Takes the oldest of this worker's own frames.
+    fn own_oldest(&self) -> Option<FrameRef> {
+        self.show();
+        match self.entry.deque.steal() {
+            Steal::Success(frame) => Some(frame),
+            Steal::Retry | Steal::Empty => None,
+        }
     }
 
     /// Takes the youngest of the worker's frames that may run on any worker.
