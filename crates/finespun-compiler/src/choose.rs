@@ -13,6 +13,7 @@ use crate::flow::capture::{self, Demand};
 use crate::flow::event::{Bound, Own};
 use crate::head;
 use crate::kinds::{self, Kind, Lend};
+use crate::lend::{self, Loans};
 use crate::names::Names;
 use crate::normalise;
 use crate::pack;
@@ -60,7 +61,9 @@ pub(crate) struct Code {
     pub(crate) listed: bool,
     /// The reason why a part of the body is pinned, if one is.
     pub(crate) pinned: Option<Reason>,
-    /// A part is pinned, and the schemas of the callees of the whole body may make the task straight. Then another
+    /// The locals that lie in cells.
+    pub(crate) lent: Vec<String>,
+    /// A part is pinned, or locals lie in cells, and the schemas of the callees of the whole body may make the task straight. Then another
     /// function runs, which has the list.
     pub(crate) direct: bool,
     /// The code is valid if all demands hold. Otherwise the task is pinned, or the build fails if `stack` was
@@ -113,14 +116,18 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         );
     }
     let source = Source { params, own, block, wish, split: place.split };
-    let mut ready = prepare(source, &[], &mut reasons);
-    if !reasons.0.is_empty() && wish == Wish::Any && always {
+    let mut ready = prepare(source, &[], &Loans::default(), &mut reasons);
+    let mut lent = None;
+    if !reasons.0.is_empty() && always {
+        (ready, lent) = lending(source, ready, &reasons).unzip();
+    }
+    if !reasons.0.is_empty() && lent.is_none() && wish == Wish::Any && always {
         ready = parted(source);
         parts = ready.is_some();
     }
-    if let Some(mut ready) = ready.filter(|_| parts || reasons.0.is_empty()) {
+    if let Some(mut ready) = ready.filter(|_| parts || lent.is_some() || reasons.0.is_empty()) {
         ready.unchecked = wish == Wish::Unchecked;
-        ready.listed = listed && !parts;
+        ready.listed = listed && !parts && lent.is_none();
         ready.located = place.located;
         let mut code = emit::stack(&ready);
         let names = emit::checks::assertions(
@@ -128,10 +135,12 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
             "`{}` has the name of a finespun reference or array, which has no destructor, but this type has one: write its path, as in `cell::Ref`",
         );
         let (rest, of_std) = (code.rest, emit::checks::of_std(block));
-        code.rest = quote::quote!(#names #of_std #rest);
+        let loans = lent.is_some().then(|| lend::checked(&emit::pinned::write(params, &ready.ret, block)));
+        code.rest = quote::quote!(#names #of_std #loans #rest);
         code.inlined = code.forwards && !scan::block_has_closure(block) && !parts;
-        code.direct = listed && parts;
-        code.pinned = reasons.0.first().cloned();
+        code.direct = listed && (parts || lent.is_some());
+        code.lent = lent.unwrap_or_default();
+        code.pinned = reasons.0.first().filter(|_| parts).cloned();
         return Ok(Choice::Stack(code));
     }
     if wish == Wish::Any {
@@ -180,15 +189,91 @@ struct Source<'a> {
 fn parted(source: Source<'_>) -> Option<Ready> {
     let attempt = |cuts: &[Cut]| {
         let mut reasons = Reasons::default();
-        let ready = prepare(source, cuts, &mut reasons)?;
+        let ready = prepare(source, cuts, &Loans::default(), &mut reasons)?;
         reasons.0.is_empty().then_some(ready)
     };
     let cuts = parts::find(source.block, &mut |cuts| attempt(cuts).is_some())?;
     attempt(&cuts)
 }
 
-/// Analyses a body of which the parts that begin at the `cuts` are tasks of their own.
-fn prepare(source: Source<'_>, cuts: &[Cut], reasons: &mut Reasons) -> Option<Ready> {
+/// Lends locals from cells, if loans are the only reasons against the stack schema of `ready`.
+fn lending(source: Source<'_>, ready: Option<Ready>, reasons: &Reasons) -> Option<(Ready, Vec<String>)> {
+    /// The largest number of locals in cells.
+    const MOST: usize = 8;
+    // The copy on which rustc checks the loans would repeat it.
+    if has_impl(source.block) {
+        return None;
+    }
+    let flow = ready?.flow;
+    let mut loans = Loans { lent: Vec::new(), unsure: flow.unsure, held: flow.held, copies: flow.copies };
+    let mut reasons = reasons.0.clone();
+    loop {
+        let before = loans.lent.len();
+        for reason in reasons {
+            let lends = reason.lends?;
+            if loans.lent[before..].contains(&lends) {
+                continue;
+            }
+            if loans.lent.contains(&lends) || loans.lent.len() == MOST {
+                return None;
+            }
+            loans.lent.push(lends);
+            // With a cell for one local, a closure may own another, which has to stay.
+            if prepare(source, &[], &loans, &mut Reasons::default()).is_none() {
+                loans.lent.pop();
+            }
+        }
+        if loans.lent.len() == before {
+            return None;
+        }
+        let mut left = Reasons::default();
+        let ready = prepare(source, &[], &loans, &mut left)?;
+        if left.0.is_empty() {
+            return Some(fewest(source, loans, ready));
+        }
+        reasons = left.0;
+    }
+}
+
+/// Returns whether a body contains an `impl` block.
+fn has_impl(block: &Block) -> bool {
+    struct Impls(bool);
+    impl<'a> Visit<'a> for Impls {
+        fn visit_item_impl(&mut self, _: &'a syn::ItemImpl) {
+            self.0 = true;
+        }
+    }
+    let mut impls = Impls(false);
+    impls.visit_block(block);
+    impls.0
+}
+
+/// Lends no more locals than needed: with a cell for one local, a closure may own another.
+fn fewest(source: Source<'_>, mut loans: Loans, mut ready: Ready) -> (Ready, Vec<String>) {
+    let mut at = 0;
+    while loans.lent.len() > 1 && at < loans.lent.len() {
+        let local = loans.lent.remove(at);
+        let mut reasons = Reasons::default();
+        match prepare(source, &[], &loans, &mut reasons).filter(|_| reasons.0.is_empty()) {
+            Some(other) => ready = other,
+            None => {
+                loans.lent.insert(at, local);
+                at += 1;
+            }
+        }
+    }
+    let lent = loans.lent.iter().map(|key| shown(&ready.names, key)).collect();
+    (ready, lent)
+}
+
+/// Returns the user's name of a local.
+fn shown(names: &Names, key: &Ident) -> String {
+    let shown = names.find(key).map_or_else(String::new, |var| names.vars[var].shown.clone());
+    if shown == "__this" { "self".to_string() } else { shown }
+}
+
+/// Analyses a body of which the parts that begin at the `cuts` are tasks of their own, and some locals are lent from cells.
+fn prepare(source: Source<'_>, cuts: &[Cut], loans: &Loans, reasons: &mut Reasons) -> Option<Ready> {
     let Source { params, own, block, wish, split } = source;
     let mut block = block.clone();
     let mut pats: Vec<Pat> = Vec::new();
@@ -215,6 +300,7 @@ fn prepare(source: Source<'_>, cuts: &[Cut], reasons: &mut Reasons) -> Option<Re
         return None;
     }
     let ret = own.output.clone()?;
+    let cells = lend::replace(&mut pats, params, &mut block, loans, &mut names)?;
     let taken = parts::replace(&pats, &mut block, cuts, &names, &ret);
     closures::own(&mut block, pats.iter().zip(params.iter().map(|p| p.ty.as_ref())), &names);
     let known = pats.iter().zip(params).map(|(pat, p)| head::Known { pat, kind: &p.kind });
@@ -234,9 +320,12 @@ fn prepare(source: Source<'_>, cuts: &[Cut], reasons: &mut Reasons) -> Option<Re
     let known: Vec<Bound> =
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let mut flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
-    if reasons.0.is_empty() && pack::finished(&mut body, &flow, &mut names) {
+    if reasons.0.is_empty() && cells.cells.is_empty() && pack::finished(&mut body, &flow, &mut names) {
         flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
     }
+    cells.demands.iter().for_each(|demand| flow.demand(&demand.ty, demand.own));
+    let references: Vec<_> = cells.cells.iter().filter_map(|cell| names.find(&cell.reference)).collect();
+    flow.live.values_mut().for_each(|live| live.retain(|var| !references.contains(var)));
     let params = known.into_iter().zip(params).map(|(known, p)| {
         // A parameter with a pattern carries its attributes in the generated `let`.
         let own =
@@ -255,6 +344,7 @@ fn prepare(source: Source<'_>, cuts: &[Cut], reasons: &mut Reasons) -> Option<Re
         listed: false,
         located: false,
         taken,
+        cells: cells.cells,
     })
 }
 

@@ -21,6 +21,7 @@ use syn::{Block, Expr, ExprClosure, Macro, Pat, Type};
 
 use crate::flow::methods;
 use crate::kinds;
+use crate::lend;
 use crate::macros::{self, mentions};
 use crate::names::Names;
 use crate::scan;
@@ -69,8 +70,15 @@ impl Copies {
 
 impl<'a> Visit<'a> for Copies {
     fn visit_local(&mut self, local: &'a syn::Local) {
-        if let Pat::Type(p) = &local.pat {
-            self.bound(&p.pat, &p.ty);
+        match (&local.pat, &local.init) {
+            (Pat::Type(p), _) => self.bound(&p.pat, &p.ty),
+            // A reference to a local in a cell.
+            (Pat::Ident(p), Some(init))
+                if p.mutability.is_none() && lend::source(&init.expr).is_some_and(|(_, reference)| reference) =>
+            {
+                self.copies.insert(p.ident.to_string(), true);
+            }
+            _ => {}
         }
         visit::visit_local(self, local);
     }

@@ -42,7 +42,9 @@ use syn::{Expr, Ident, Type};
 
 use crate::choose::Code;
 use crate::flow::capture::Flow;
+use crate::flow::event::Place;
 use crate::ir::{Body, Call, PointId};
+use crate::lend::Cell;
 use crate::names::Names;
 use crate::scan::Known;
 
@@ -64,6 +66,8 @@ pub(crate) struct Ready {
     pub(crate) located: bool,
     /// The locals that pinned parts of the body take.
     pub(crate) taken: Vec<Ident>,
+    /// The cells of lent locals.
+    pub(crate) cells: Vec<Cell>,
 }
 
 impl Ready {
@@ -79,6 +83,14 @@ impl Ready {
 }
 
 impl Ready {
+    /// Returns the cells that exist at a location.
+    fn cells_at(&self, place: Place) -> impl Iterator<Item = &Cell> {
+        let scope = self.flow.scope.get(&place);
+        let exists =
+            move |cell: &Ident| self.names.find(cell).is_some_and(|var| scope.is_some_and(|s| s.contains(&var)));
+        self.cells.iter().filter(move |cell| exists(&cell.cell))
+    }
+
     /// Returns the entries by chunks, each a run of statements of the body. Few entries are one chunk. rustc keeps the unknown
     /// types of an enum pending until its last variant is constructed, and looks at all pending types with each expression; so
     /// a long body has an enum for each chunk.
@@ -127,6 +139,7 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         forwards: ready.forwards(),
         inlined: false,
         pinned: None,
+        lent: Vec::new(),
         direct: false,
         listed: ready.listed,
         demands: ready.flow.demands.clone(),

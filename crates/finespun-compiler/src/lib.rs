@@ -8,6 +8,7 @@
 //! head       leading exits, inlined into callers
 //! normalise  every await at statement level           -> ir
 //! flow       liveness, moves, borrows at each await   -> reasons
+//! lend       lent locals are in cells                 <- the choice
 //! parts      the ends of branches that are pinned     <- the choice
 //! pack       finished locals of long bodies are tuples
 //! emit       straight, stack (+ resume), pinned
@@ -59,6 +60,9 @@
 //!   constant where that is known.
 //! - **Closures** that capture only shared references and numbers, by their written types, are made `move`; in operands
 //!   also those that only pass on what they capture, by value (`closures.rs`).
+//! - **Cells** (`lend.rs`): if loans of locals are the only reasons against the stack schema, these locals lie in cells from
+//!   the first statement that may lend them to the last, and the body names their content through references without a
+//!   lifetime. rustc checks the loans on a copy of the body that is never called. Frames hold the cells, not the references.
 //! - **Parts** (`parts.rs`): if only the end of a branch, or of a body behind an exit, has a reason against the stack
 //!   schema, it becomes an inner pinned task, an `async` block that takes the locals it names and is awaited in tail
 //!   position. The analysis of the rest decides how far the part reaches.
@@ -86,6 +90,7 @@ mod groups;
 mod head;
 mod ir;
 mod kinds;
+mod lend;
 mod library;
 #[cfg(feature = "listing")]
 mod listing;

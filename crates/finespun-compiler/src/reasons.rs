@@ -13,6 +13,8 @@ pub(crate) struct Reason {
     pub(crate) what: String,
     /// The user's remedy.
     pub(crate) cure: &'static str,
+    /// The local that is lent, if a loan is the obstacle.
+    pub(crate) lends: Option<syn::Ident>,
 }
 
 /// The reasons found so far.
@@ -21,9 +23,20 @@ pub(crate) struct Reasons(pub(crate) Vec<Reason>);
 
 impl Reasons {
     pub(crate) fn add(&mut self, span: Span, what: impl Into<String>, cure: &'static str) {
+        self.add_loan(span, what, cure, None);
+    }
+
+    /// Adds a reason, which is a loan of the local `lends`.
+    pub(crate) fn add_loan(
+        &mut self,
+        span: Span,
+        what: impl Into<String>,
+        cure: &'static str,
+        lends: Option<syn::Ident>,
+    ) {
         let what = what.into();
         if !self.0.iter().any(|r| r.what == what) {
-            self.0.push(Reason { span, what, cure });
+            self.0.push(Reason { span, what, cure, lends });
         }
     }
 }

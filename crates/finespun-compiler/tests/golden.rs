@@ -79,7 +79,7 @@ fn match_with_a_head() {
 }
 
 #[test]
-fn borrow_of_a_local_may_be_straight() {
+fn borrow_of_a_local_is_lent_from_a_cell() {
     golden(
         "lends",
         "",
@@ -92,11 +92,26 @@ fn borrow_of_a_local_may_be_straight() {
 }
 
 #[test]
-fn borrow_of_a_local_is_pinned() {
+fn exclusive_borrow_of_a_local_is_lent_from_a_cell() {
+    golden(
+        "lends_mut",
+        "",
+        "async fn lends(n: u64) -> Vec<u64> {
+            let mut v = Vec::new();
+            for k in 0..n {
+                fill(&mut v, k).await;
+            }
+            v
+        }",
+    );
+}
+
+#[test]
+fn borrow_of_a_mutable_local_that_another_keeps_is_pinned() {
     golden(
         "pinned",
         "",
-        "async fn total(v: Vec<u64>) -> u64 {
+        "async fn total(mut v: Vec<u64>) -> u64 {
             let (a, b) = v.split_at(v.len() / 2);
             let (x, y) = join!(add(a), add(b));
             x + y
@@ -210,7 +225,7 @@ fn select_is_a_match() {
 }
 
 #[test]
-fn only_the_arm_that_lends_a_local_is_pinned() {
+fn only_the_arm_with_a_reference_to_a_mutable_local_is_pinned() {
     golden(
         "part",
         "",
@@ -219,8 +234,9 @@ fn only_the_arm_that_lends_a_local_is_pinned() {
                 Expr::Value(value) => Ok(*value),
                 Expr::Let(value, body) => {
                     let value = eval(value, env).await?;
-                    let inner = Env { value, outer: Some(env) };
-                    eval(body, &inner).await
+                    let mut inner = Env { value, outer: Some(env) };
+                    let inner = &mut inner;
+                    eval(body, inner).await
                 }
             }
         }",
@@ -230,14 +246,12 @@ fn only_the_arm_that_lends_a_local_is_pinned() {
 #[test]
 fn what_every_call_reaches_is_no_part() {
     let item = "async fn f(n: u64) -> u64 {
-        let doubled = n * 2;
-        for _ in 0..3 { g(&doubled).await; }
+        let mut doubled = n * 2;
+        let r = &mut doubled;
+        for _ in 0..3 { g(&*r).await; }
         doubled
     }";
     let parse = |text: &str| text.parse::<TokenStream>().expect("tokens");
     let tokens = finespun_compiler::task(TokenStream::new(), parse(item)).to_string();
-    assert!(
-        tokens.contains("*Task schema: pinned, because the awaited call borrows the local `doubled`: "),
-        "{tokens}"
-    );
+    assert!(tokens.contains("*Task schema: pinned, because `r` borrows the local `doubled`: "), "{tokens}");
 }

@@ -727,17 +727,17 @@ async fn fib(n: u64) -> u64 {
 mod inner {
     #[task]
     async fn lends(n: u64) -> u64 {
-        let local = n * 2;
-        let sum = read(&local).await;
-        sum + local
+        let mut local = n * 2; let kept = &mut local;
+        let sum = read(kept).await;
+        sum + n
     }
 
     impl Reader {
         #[task]
         async fn part(&self, n: u64) -> u64 {
             if n == 0 { return 0; }
-            let local = n * 2;
-            self.read(&local).await
+            let mut local = n * 2; let kept = &mut local;
+            self.read(kept).await
         }
     }
 }

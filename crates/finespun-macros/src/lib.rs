@@ -22,7 +22,8 @@ use library::found;
 /// | stack | everything that lives across an await may move | a call and one check |
 /// | pinned | otherwise | a small heap frame, polled in place |
 ///
-/// If the reason for pinning concerns only the end of a branch, or of a body behind an exit, that part becomes a pinned
+/// A local that is lent to an awaited call moves to a cell of its own, which costs an allocation from the pool of
+/// frames. If the reason for pinning concerns only the end of a branch, or of a body behind an exit, that part becomes a pinned
 /// task of its own, and the rest keeps the stack schema. `finespun schemas src` lists the schemas of a crate's tasks.
 ///
 /// `#[task(stack)]` turns every reason against the stack schema into an error with its location and a cure;

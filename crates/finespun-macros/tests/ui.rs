@@ -24,6 +24,7 @@ const REJECTED: &[&str] = &[
     "groups",
     "guessed_macro",
     "join",
+    "lends",
     "many",
     "moves",
     "objects",

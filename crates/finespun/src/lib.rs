@@ -120,13 +120,17 @@
 //! |---|---|---|
 //! | straight | a plain call | awaits nothing, or only straight tasks, one after another |
 //! | stack | a call, one check, and a frame if it has to wait | may move its locals to the heap |
+//! | stack, with a local in a cell | the same, and one allocation from the pool of frames | lends a local to what it awaits |
 //! | stack, with a pinned part | the same; a frame where the part begins | moves its locals, but for the end of some branch |
-//! | pinned | a frame, some 180 instructions more than a call | lends a local to what it awaits, for example |
+//! | pinned | a frame, some 180 instructions more than a call | keeps a closure across an await, for example |
 //!
 //! A frame for each call matters where calls are small: in the inner nodes of a search, not in a function that is called once.
-//! The two cures are to lend what the *caller* owns, by a parameter, and to move the part that lends into a task of its own.
-//! The compiler does the latter by itself where nothing follows the part: here, a number or a variable needs no frame, and
-//! only `Let` does.
+//! The compiler reads names, not types. So a cure is often to write a type: of `search(board.play(c)).await`, it cannot know
+//! whether the move borrows the board, or whether `play` takes it; of `let next: Board = board.play(c);`, it does. The other
+//! cures are to lend what the *caller* owns, by a parameter, and to move the part with the reason into a task of its own, which
+//! the compiler does by itself where nothing follows the part.
+//!
+//! Here, a number or a variable is a plain call, and `Let` has its environment in a cell.
 //!
 //! ```
 //! use finespun::prelude::*;
@@ -146,7 +150,7 @@
 //!         Expr::Variable(depth) => look_up(env, *depth),
 //!         Expr::Let(both) => {
 //!             let value = eval(&both[0], env).await?;
-//!             // Lent to the call: this part is pinned.
+//!             // Lent to the call: in a cell.
 //!             let inner = Env { value, outer: env };
 //!             eval(&both[1], Some(&inner)).await
 //!         }
@@ -529,6 +533,7 @@ pub mod __rt {
         call_straight, never, wait,
     };
     pub use crate::frame::context::{Cx, cx};
+    pub use crate::frame::lent::{Lent, Place, lend, lent, lent_mut, place};
     pub use crate::frame::origin::{Named, Note, Noted, Origin};
     pub use crate::group::construct::OfConstruct;
     #[cfg(feature = "objects")]

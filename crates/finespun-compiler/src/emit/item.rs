@@ -232,13 +232,18 @@ pub(super) fn note(choice: &Choice) -> Literal {
         Choice::Straight => ("straight".to_string(), None),
         Choice::Stack(code) => {
             let straight = all_straight(code.listed || code.direct);
+            let lent: Vec<String> = code.lent.iter().map(|name| format!("`{name}`")).collect();
+            let lent = match lent.is_empty() {
+                true => String::new(),
+                false => format!(", with {} in a cell", lent.join(" and ")),
+            };
             let part = code.pinned.iter().map(|why| format!(", with a pinned part{}", because(why)));
             let types: Vec<String> = code.demands.iter().map(|d| format!("`{}`", d.ty.to_token_stream())).collect();
             let demands = match types.is_empty() {
                 true => String::new(),
                 false => format!("; pinned if {} has a destructor", types.join(" or ")),
             };
-            (format!("{straight}stack{demands}{}", part.collect::<String>()), code.pinned.as_ref())
+            (format!("{straight}stack{lent}{demands}{}", part.collect::<String>()), code.pinned.as_ref())
         }
         Choice::Pinned { why: None, .. } => ("pinned, as asked for".to_string(), None),
         Choice::Pinned { why: Some(why), listed } => {

@@ -23,6 +23,7 @@ use super::stack::is_unit;
 use super::{Ready, noted};
 use crate::flow::event::Place;
 use crate::ir::{Call, Dest, Node, PointId};
+use crate::lend::Cell;
 use crate::macros;
 
 /// Writes the statements that build the frame from `__en` and return it.
@@ -132,6 +133,12 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     let ready = regions.ready;
     let stored = regions.stored(place);
     let machine = regions.numbers.len() > 1 || regions.entered.contains(&place);
+    // The references into cells, behind the wait, so that no frame holds them.
+    let referring = |rest: TokenStream| {
+        let cells = ready.cells_at(place).filter(|cell| macros::uses(&rest, &cell.reference));
+        let cells: TokenStream = cells.map(Cell::refer).collect();
+        quote_spanned!(site=> #cells #rest)
+    };
     let place_of = |var: usize| regions.slots.place(&slot(&ready.names.vars[var].key));
     let mut taken: Vec<TokenStream> = stored.iter().map(|&var| place_of(var)).collect();
     let rest = match place {
@@ -158,7 +165,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
                         _ => quote_spanned!(span=> #value;),
                     };
                     let (block, index) = position(ready, id);
-                    let rest = regions.rest(block, index + 1);
+                    let rest = referring(regions.rest(block, index + 1));
                     regions.within(block, quote_spanned!(span=> #bind #resets #rest))
                 }
             }
@@ -166,7 +173,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         Place::Head(block, index) => {
             let Node::Loop { body, .. } = regions.node(block, index) else { unreachable!("only loops have heads") };
             let body = *body;
-            let rest = regions.rest(body, 0);
+            let rest = referring(regions.rest(body, 0));
             regions.within(body, quote_spanned!(site=> #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
         Place::After(block, index) => {
@@ -182,7 +189,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
                 }
                 _ => TokenStream::new(),
             };
-            let rest = regions.rest(block, index + 1);
+            let rest = referring(regions.rest(block, index + 1));
             regions.within(block, quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
     };

@@ -22,7 +22,9 @@ use syn::{Expr, Ident, Lifetime, Local, Pat, Stmt};
 use super::exits::{Outcomes, rewritten};
 use super::{Ready, bound, checks, entry, listed, own_begins, own_ends, resume, tuple};
 use crate::choose::Head;
+use crate::flow::event::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
+use crate::lend::Cell;
 use crate::macros::mentions;
 
 /// Writes the statements of the stack function.
@@ -49,8 +51,12 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     if !ready.entries().is_empty() {
         let cold = resume::write(ready);
         let ties = ready.ties();
+        // The copy on which rustc checks the loans shows what is unused.
+        let unused = (!ready.cells.is_empty())
+            .then(|| quote_spanned!(site=> #[allow(unused_variables, unused_mut, unused_assignments)]));
         body = quote_spanned! {site=>
             #(let #ties = ::finespun::__rt::Tie::new();)*
+            #unused
             let __en = '__fallback: { #body };
             #cold
         };
@@ -389,7 +395,7 @@ impl Writer<'_> {
             };
         }
         let leave = |suspended: TokenStream| {
-            let live = &self.ready.flow.live[&crate::flow::event::Place::Point(id)];
+            let live = &self.ready.flow.live[&Place::Point(id)];
             let live = tuple(live.iter().rev().map(|&v| {
                 let key = &self.ready.names.vars[v].key;
                 if self.ready.located {
@@ -407,6 +413,7 @@ impl Writer<'_> {
                 }
             }
         };
+        let cells: TokenStream = self.ready.cells_at(Place::Point(id)).filter_map(Cell::renew).collect();
         let value = match &point.call {
             Call::One(_) => {
                 let call = call(&names[0]);
@@ -419,6 +426,7 @@ impl Writer<'_> {
                         #leave;
                     }
                     __note = ::finespun::__rt::Note::new();
+                    #cells
                     unsafe { ::finespun::__rt::Called::value(__o) }
                 }}
             }
@@ -444,7 +452,7 @@ impl Writer<'_> {
                     });
                     values.push(value);
                 }
-                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); (#(#values),*) })
+                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); #cells (#(#values),*) })
             }
         };
         match &point.out {

@@ -40,6 +40,12 @@ pub(crate) struct Flow {
     pub(crate) rank: Vec<usize>,
     /// The written types of the locals.
     pub(crate) types: Vec<Option<Type>>,
+    /// Locals that a method of unknown name may have taken: nothing names them later.
+    pub(crate) unsure: HashSet<String>,
+    /// Locals of which other locals may keep references.
+    pub(crate) held: HashSet<String>,
+    /// Fields whose types are `Copy`: the local, and the path as in [`Graph::fields`].
+    pub(crate) copies: HashSet<(String, String)>,
     /// The flow is valid if these hold.
     pub(crate) demands: Vec<Demand>,
     /// Unreachable parts of the body: as in [`Graph`].
@@ -111,6 +117,9 @@ pub(crate) fn analyse(
         guessed: HashSet::new(),
         rank: graph.rank(),
         types: graph.types.clone(),
+        unsure: HashSet::new(),
+        held: held(&graph, names),
+        copies: copies(&graph, names, &solve::copied_fields(&graph, &alive)),
         demands: Vec::new(),
         unreached: std::mem::take(&mut graph.unreached),
     };
@@ -120,6 +129,12 @@ pub(crate) fn analyse(
         }
     }
     for (node, event) in graph.events.iter().enumerate() {
+        if let Event::Use(var, how, _) = event
+            && (*how == Use::Maybe || graph.receivers.contains(&node))
+            && !graph.next[node].iter().any(|&next| alive[next].any[*var])
+        {
+            flow.unsure.insert(names.vars[*var].key.to_string());
+        }
         let Event::Place(place, scope) = event else { continue };
         let mut live = Vec::new();
         let mut unsure = Vec::new();
@@ -176,7 +191,8 @@ pub(crate) fn analyse(
             for &(root, _) in carried.filter(|(root, slot)| *slot || graph.kinds[*root].lends == Lend::Owned) {
                 let var = &names.vars[root];
                 let what = format!("a branch beside an await borrows the local `{}`", var.shown);
-                reasons.add(var.key.span(), what, "await before the branches, and bind what they look at with `let`");
+                let cure = "await before the branches, and bind what they look at with `let`";
+                reasons.add_loan(var.key.span(), what, cure, Some(var.key.clone()));
             }
         }
         for &var in &live {
@@ -250,6 +266,19 @@ pub(crate) fn analyse(
     flow
 }
 
+/// Returns the fields that are `Copy`.
+fn copies(graph: &Graph, names: &Names, copied: &[bool]) -> HashSet<(String, String)> {
+    let fields = graph.fields.iter().zip(copied).filter(|(_, copied)| **copied);
+    fields.map(|((var, path), _)| (names.vars[*var].key.to_string(), path.clone())).collect()
+}
+
+/// Returns the locals of which other locals may keep references.
+fn held(graph: &Graph, names: &Names) -> HashSet<String> {
+    let all =
+        graph.kinds.iter().enumerate().flat_map(|(holder, kind)| kind.from.iter().map(move |from| (holder, from)));
+    all.filter(|(holder, (root, _))| holder != root).map(|(_, (root, _))| names.vars[*root].key.to_string()).collect()
+}
+
 /// Returns whether the result of a tail await may be coerced. `&mut T` becomes `&T`, `Box<T>` becomes `Box<dyn Trait>`;
 /// an outcome is not coerced.
 fn coerces(own: &Own) -> bool {
@@ -262,7 +291,7 @@ fn coerces(own: &Own) -> bool {
 impl Flow {
     /// Demands that the type has no destructor (or, with `own`, no `Drop` of its own). rustc checks this outside the
     /// body, so the type must have a meaning there.
-    fn demand(&mut self, ty: &Type, own: bool) {
+    pub(crate) fn demand(&mut self, ty: &Type, own: bool) {
         let text = ty.to_token_stream().to_string();
         if !self.demands.iter().any(|d| d.own == own && d.ty.to_token_stream().to_string() == text) {
             self.demands.push(Demand { ty: ty.clone(), own });
@@ -301,6 +330,18 @@ fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reas
 
 const CLOSURE_CURE: &str = "make the closure a plain function, or create it after the await";
 
+const METHOD_CURE: &str =
+    "write the type of what its method returns (`let x: T = ..`), or move the part that lends into a task of its own";
+
+/// Returns whether only methods of unknown name may borrow a local.
+fn by_method_only(graph: &Graph, var: usize) -> bool {
+    let receives = |node: usize| graph.receivers.contains(&node);
+    let lends = |event: &Event| matches!(event, Event::Use(v, Use::Borrow | Use::Part(_), _) if *v == var);
+    let calls = |event: &Event| matches!(event, Event::Use(v, Use::Maybe, _) if *v == var);
+    let mut events = graph.events.iter().enumerate();
+    graph.events.iter().any(calls) && !events.any(|(node, event)| lends(event) && !receives(node))
+}
+
 /// Adds the reasons for borrows that cannot move to the heap with their local.
 fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
     let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
@@ -330,9 +371,10 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
             };
             let cure = match holder {
                 Some(h) if graph.kinds[h].closure => CLOSURE_CURE,
+                _ if by_method_only(graph, root) => METHOD_CURE,
                 _ => "take `&`, `&mut` or a slice as a parameter, or move the part that lends into a task of its own",
             };
-            reasons.add(span, what, cure);
+            reasons.add_loan(span, what, cure, Some(names.vars[root].key.clone()));
         } else if live.contains(&root) {
             reasons.add(
                 span,

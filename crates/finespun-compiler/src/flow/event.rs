@@ -78,6 +78,8 @@ pub(crate) struct Graph {
     pub(crate) lent: Vec<Kind>,
     /// The locals that parts of the body take.
     pub(crate) given: Vec<Given>,
+    /// The uses of locals as receivers of methods.
+    pub(crate) receivers: HashSet<usize>,
     /// References that a new local receives at each location.
     pub(crate) carried: HashMap<Place, Kind>,
     /// The type of each local, where it is written.

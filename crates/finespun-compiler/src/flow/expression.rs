@@ -9,6 +9,7 @@ use super::event::{Event, Use};
 use super::graph::{Builder, both};
 use super::{methods, place};
 use crate::kinds::{self, Kind, Lend};
+use crate::lend;
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
 
@@ -194,7 +195,14 @@ impl<'a> Builder<'a> {
                 kind
             }
             Expr::Const(_) => Kind::unknown(),
-            Expr::Unsafe(e) => self.stmts(&e.block.stmts),
+            Expr::Unsafe(e) => match lend::source(expr).map(|(name, reference)| (self.names.find(name), reference)) {
+                Some((Some(var), reference)) => {
+                    self.touch(var, Use::Borrow, expr.span());
+                    let kind = if reference { Kind::reference(Lend::Shared) } else { Kind::unknown() };
+                    kind.borrowing(self.graph.kinds[var].from.clone())
+                }
+                _ => self.stmts(&e.block.stmts),
+            },
             Expr::Loop(e) => {
                 let (head, leave) = self.enter(e.label.as_ref(), false);
                 self.stmts(&e.body.stmts);
@@ -309,6 +317,7 @@ impl<'a> Builder<'a> {
                     // Even a name like `unwrap` may belong to a user-defined method that takes `&self`.
                     let how = if !known.drops || methods::by_reference(e) { Use::Borrow } else { Use::Maybe };
                     self.touch(var, how, span);
+                    self.graph.receivers.extend(self.at);
                     match known.lends {
                         _ if known.primitive => {}
                         Lend::Owned if methods::by_value(&e.method) && !futures => {}

@@ -7,6 +7,7 @@ use syn::{BinOp, Expr, Ident, Pat, UnOp};
 
 use crate::flow::methods::{self, of_number};
 use crate::flow::pattern::{by_ref, takes_all};
+use crate::lend;
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
 
@@ -105,6 +106,8 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         // These drop their own temporaries.
         Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
         Expr::If(_) => None,
+        // What is taken out of a cell leaves nothing behind.
+        Expr::Unsafe(_) if lend::source(expr).is_some() => None,
         Expr::Match(e) => left_behind(e),
         Expr::Call(e) => {
             // A called value is a temporary itself.

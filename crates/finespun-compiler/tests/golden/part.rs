@@ -32,7 +32,7 @@ fn eval(
             Expr::Let(_, _) => {}
         }
         ::finespun::__rt::Note::end(__note);
-        unsafe { ::finespun::__rt::behind(__rest(__cx, expr, env)) }
+        unsafe { __rest(__cx, expr, env) }
     }
     #[inline(never)]
     unsafe fn __rest(
@@ -41,124 +41,27 @@ fn eval(
         __a1: &Env<'_>,
     ) -> ::finespun::__rt::Outcome<Result<i64, Error>> {
         let mut __note = ::finespun::__rt::Note::<__Task>::new();
-        let __called = '__forward1: {
-            let __en = '__fallback: {
-                #[allow(unused_variables, unused_mut)]
-                let expr = __a0;
-                let env = __a1;
-                #[allow(unused, clippy::all)]
-                {
-                    match expr {
-                        Expr::Value(value) => {
-                            unsafe { ::core::hint::unreachable_unchecked() }
-                        }
-                        Expr::Let(_, _) => {}
-                    }
-                }
+        let __called = '__forward0: {
+            #[allow(unused_variables, unused_mut)]
+            let expr = __a0;
+            #[allow(unused_mut)]
+            let env = __a1;
+            #[allow(unused, clippy::all)]
+            {
                 match expr {
                     Expr::Value(value) => {
-                        let __r: Result<i64, Error> = Ok(*value);
-                        return unsafe { ::finespun::__rt::Note::done(__note, __r) };
+                        unsafe { ::core::hint::unreachable_unchecked() }
                     }
-                    #[allow(unused_mut)]
-                    Expr::Let(value, body) => {
-                        let mut __v0 = {
-                            let __t0 = ::finespun::tasks::bounds::operand(
-                                eval(value, env),
-                            );
-                            ::finespun::__rt::Note::end(__note);
-                            let __o = unsafe {
-                                ::finespun::__rt::call_guarded(__cx, __t0)
-                            };
-                            if ::finespun::__rt::Called::suspended(&__o) {
-                                let __c = unsafe { ::finespun::__rt::Called::child(__o) };
-                                break '__fallback ::finespun::__rt::En1::P0((
-                                    __c,
-                                    (
-                                        ::finespun::tasks::bounds::send(body),
-                                        ::finespun::tasks::bounds::send(env),
-                                    ),
-                                ));
-                            }
-                            __note = ::finespun::__rt::Note::new();
-                            unsafe { ::finespun::__rt::Called::value(__o) }
-                        };
-                        let value_2 = (match ::finespun::__rt::TryLike::branch(__v0) {
-                            ::core::ops::ControlFlow::Continue(__v) => __v,
-                            ::core::ops::ControlFlow::Break(__b) => {
-                                let __r: Result<i64, Error> = ::finespun::__rt::FromResidualLike::from_residual(
-                                    __b,
-                                );
-                                return unsafe { ::finespun::__rt::Note::done(__note, __r) };
-                            }
-                        });
-                        #[allow(unused_mut)]
-                        let inner = Env {
-                            value: value_2,
-                            outer: Some(env),
-                        };
-                        let __t0 = ::finespun::tasks::bounds::operand({
-                            #[allow(unused_braces)]
-                            let __part = move || ::finespun::__rt::Noted::<
-                                __Task,
-                                _,
-                            >::new(async move {
-                                #[allow(unreachable_code)]
-                                if false {
-                                    return unsafe {
-                                        ::finespun::__rt::never::<Result<i64, Error>>()
-                                    };
-                                }
-                                #[allow(unused_mut, unused_assignments)]
-                                let mut body = body;
-                                #[allow(unused_mut, unused_assignments)]
-                                let mut inner = inner;
-                                {
-                                    (match ::finespun::tasks::bounds::operand_here(
-                                        eval(body, &inner),
-                                    ) {
-                                        __t0 => unsafe { ::finespun::__rt::call_async(__t0) }.await,
-                                    })
-                                }
-                            });
-                            unsafe { ::finespun::__rt::pinned_task(__part) }
-                        });
-                        ::finespun::__rt::Note::end(__note);
-                        let __o = unsafe { ::finespun::__rt::call(__cx, __t0) };
-                        break '__forward1 __o;
-                    }
+                    Expr::Let(_, _) => {}
                 }
-            };
-            fn __resumable<
-                __E,
-                __B: ::core::ops::FnOnce(::finespun::__rt::Enter<__E>) -> __F,
-                __F,
-            >(_: &__E, body: __B) -> __B {
-                body
             }
-            #[allow(unused, unreachable_code, clippy::all)]
-            let __body = __resumable(
-                &__en,
-                move |__enter| ::finespun::__rt::Noted::<
-                    __Task,
-                    _,
-                >::new(async move {
-                    if false {
-                        return unsafe {
-                            ::finespun::__rt::never::<Result<i64, Error>>()
-                        };
-                    }
-                    let (mut env, mut body, mut __p0) = match unsafe { __enter.take() } {
-                        ::finespun::__rt::En1::P0((__p, (__l4, __l1))) => {
-                            (__l1, __l4, __p)
-                        }
-                    };
-                    let mut __v0 = unsafe { ::finespun::__rt::wait(__p0) }.await;
-                    let value_2 = __v0?;
-                    let inner = Env {
-                        value: value_2,
-                        outer: Some(env),
-                    };
+            match expr {
+                Expr::Value(value) => {
+                    let __r: Result<i64, Error> = Ok(*value);
+                    return unsafe { ::finespun::__rt::Note::done(__note, __r) };
+                }
+                #[allow(unused_mut)]
+                Expr::Let(value, body) => {
                     let __t0 = ::finespun::tasks::bounds::operand({
                         #[allow(unused_braces)]
                         let __part = move || ::finespun::__rt::Noted::<
@@ -172,12 +75,24 @@ fn eval(
                                 };
                             }
                             #[allow(unused_mut, unused_assignments)]
-                            let mut body = body;
+                            let mut env = env;
                             #[allow(unused_mut, unused_assignments)]
-                            let mut inner = inner;
+                            let mut value = value;
+                            #[allow(unused_mut, unused_assignments)]
+                            let mut body = body;
                             {
+                                let value_2 = (match ::finespun::tasks::bounds::operand_here(
+                                    eval(value, env),
+                                ) {
+                                    __t0 => unsafe { ::finespun::__rt::call_async(__t0) }.await,
+                                })?;
+                                let mut inner = Env {
+                                    value: value_2,
+                                    outer: Some(env),
+                                };
+                                let inner_1 = &mut inner;
                                 (match ::finespun::tasks::bounds::operand_here(
-                                    eval(body, &inner),
+                                    eval(body, inner_1),
                                 ) {
                                     __t0 => unsafe { ::finespun::__rt::call_async(__t0) }.await,
                                 })
@@ -185,19 +100,11 @@ fn eval(
                         });
                         unsafe { ::finespun::__rt::pinned_task(__part) }
                     });
-                    return match unsafe {
-                        ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
-                    }
-                        .open()
-                    {
-                        ::core::result::Result::Ok(__v) => __v,
-                        ::core::result::Result::Err(__c) => {
-                            unsafe { ::finespun::__rt::wait(__c) }.await
-                        }
-                    };
-                }),
-            );
-            return unsafe { ::finespun::__rt::fallback(__en, __body) };
+                    ::finespun::__rt::Note::end(__note);
+                    let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
+                    break '__forward0 __o;
+                }
+            }
         };
         return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
     }
@@ -245,8 +152,9 @@ fn eval(
                             unsafe { ::finespun::__rt::call_direct::<__Task, _>(__t0) }
                         }
                     })?;
-                    let inner = Env { value, outer: Some(env) };
-                    (match ::finespun::tasks::bounds::operand_here(eval(body, &inner)) {
+                    let mut inner = Env { value, outer: Some(env) };
+                    let inner = &mut inner;
+                    (match ::finespun::tasks::bounds::operand_here(eval(body, inner)) {
                         __t0 => {
                             __callee1
                                 .is(

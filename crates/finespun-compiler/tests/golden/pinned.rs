@@ -23,7 +23,7 @@ fn total(
             if false {
                 return unsafe { ::finespun::__rt::never::<u64>() };
             }
-            let v = __a0;
+            let mut v = __a0;
             let (a, b) = v.split_at(v.len() / 2);
             let (x, y) = (match (
                 ::finespun::tasks::bounds::operand_here(add(a)),

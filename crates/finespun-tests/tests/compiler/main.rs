@@ -12,6 +12,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll, Waker};
 
 use finespun::prelude::{Continuation, Runtime, suspend, task};
@@ -68,6 +69,35 @@ async fn leaf<T: Send>(value: T) -> T {
     suspend(move |k: Continuation<T>| k.resolve(value)).await
 }
 
+#[task]
+async fn put(all: &mut Vec<N>, k: u64) {
+    all.push(leaf(N(k)).await);
+}
+
+#[task]
+async fn add(all: &mut Vec<u64>, k: u64) {
+    all.push(leaf(k).await);
+}
+
+/// Keeps references.
+type Link<'a> = Mutex<Option<&'a AtomicU64>>;
+
+#[task]
+async fn link<'a>(to: &Link<'a>, of: &'a AtomicU64) {
+    leaf(0).await;
+    *to.lock().unwrap() = Some(of);
+}
+
+#[task]
+async fn more(k: &mut u64) {
+    *k = leaf(*k + 1).await;
+}
+
+#[task]
+async fn bump(d: &mut N) {
+    d.0 = leaf(d.0 + 1).await;
+}
+
 /// Polls a future that is always ready.
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -94,6 +124,11 @@ macro_rules! corpus {
         pub mod plain {
             use super::*;
             async fn leaf<T>(value: T) -> T { value }
+            async fn put(all: &mut Vec<N>, k: u64) { all.push(N(k)) }
+            async fn add(all: &mut Vec<u64>, k: u64) { all.push(k) }
+            async fn bump(d: &mut N) { d.0 += 1 }
+            async fn more(k: &mut u64) { *k += 1 }
+            async fn link<'a>(to: &Link<'a>, of: &'a AtomicU64) { *to.lock().unwrap() = Some(of) }
             $( pub async fn $name $args -> $ret { $($body)* } )*
         }
         pub mod pinned {
@@ -125,6 +160,7 @@ macro_rules! corpus {
 
 mod drops;
 mod edges;
+mod lent;
 mod long;
 mod loops;
 mod parts;

@@ -1,4 +1,5 @@
-//! Bodies whose end is a pinned task of its own, in one branch or after an exit.
+//! Bodies that lend locals, in one branch or after an exit: from a cell, or, if another local keeps an exclusive reference,
+//! in a pinned task of its own.
 
 use super::*;
 
@@ -39,7 +40,7 @@ corpus! { parts:
     fn after_an_exit(n: u64) -> u64 {
         let outer = N(1);
         if n < 2 { return n; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         let later = N(2);
         let x = leaf(&lent).await.0;
         leaf(x + later.0 + outer.0).await
@@ -57,7 +58,7 @@ corpus! { parts:
         match n % 3 {
             0 => leaf(n).await,
             1 => {
-                let lent = N(n);
+                let mut lent = N(n); let lent = &mut lent;
                 let r = leaf(&lent).await;
                 eat(first);
                 r.0 + 1
@@ -69,7 +70,7 @@ corpus! { parts:
     fn question_in_a_part(n: u64) -> Option<u64> {
         let d = N(3);
         let n = pick(n)?;
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         let x = pick(leaf(&lent).await.0)?;
         eat(d);
         let y = pick(x - 2)?;
@@ -92,7 +93,7 @@ corpus! { parts:
         let b = N(2);
         let c = N(3);
         if n == 0 { return 0; }
-        let lent = N(4);
+        let mut lent = N(4); let lent = &mut lent;
         let x = leaf(&lent).await.0;
         x + c.0 + a.0 + b.0
     } with (7);
@@ -100,7 +101,7 @@ corpus! { parts:
     fn a_local_that_the_part_does_not_name(n: u64) -> u64 {
         let unnamed = N(1);
         if n == 0 { return 0; }
-        let lent = N(4);
+        let mut lent = N(4); let lent = &mut lent;
         leaf(&lent).await.0 + n
     } with (7);
 
@@ -129,7 +130,7 @@ corpus! { parts:
         let (first, second) = pair;
         if n == 0 { return 0; }
         eat(first);
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         leaf(&lent).await.0 + second.0
     } with (7);
 
@@ -137,14 +138,14 @@ corpus! { parts:
         let pair = (N(1), N(2));
         if n == 0 { return 0; }
         eat(pair.0);
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         leaf(&lent).await.0 + pair.1.0
     } with (7);
 
     fn assigned_in_the_part(n: u64) -> u64 {
         let d;
         if n == 0 { return 0; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         d = N(leaf(&lent).await.0 + 1);
         leaf(&d).await.0
     } with (7);
@@ -163,7 +164,7 @@ corpus! { parts:
         if n > 3 {
             match n % 4 {
                 0 => leaf(1).await,
-                3 => { let lent = N(n); leaf(&lent).await.0 }
+                3 => { let mut lent = N(n); let lent = &mut lent; leaf(&lent).await.0 }
                 _ => 2,
             }
         } else if n > 1 {
@@ -176,7 +177,7 @@ corpus! { parts:
     fn macros_in_a_part(n: u64) -> String {
         let d = N(5);
         if n == 0 { return String::new(); }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         let text = format!("{:?} {n}", leaf(&lent).await);
         assert!(matches!(d, N(5)), "{d:?}");
         format!("{text} {d:?}")
@@ -185,7 +186,7 @@ corpus! { parts:
     fn closure_in_a_part(n: u64) -> u64 {
         let d = N(5);
         if n == 0 { return 0; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         let add = |x: u64| x + d.0;
         let x = leaf(&lent).await.0;
         add(x)
@@ -200,7 +201,7 @@ corpus! { parts:
 
     fn boxed_error(n: u64) -> Result<u64, Box<dyn std::error::Error + Send + Sync>> {
         if n == 0 { return Ok(0); }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         let x = leaf(&lent).await.0;
         let parsed: u64 = "12".parse()?;
         if x == 7 { Err(format!("{parsed} {x}"))? }
@@ -221,7 +222,7 @@ corpus! { parts:
         let mut d = N(1);
         eat(d);
         if n == 0 { return 0; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         d = N(leaf(&lent).await.0 + 1);
         d.0
     } with (7);
@@ -231,7 +232,7 @@ corpus! { parts:
         let mut r = &mut a;
         eat(r);
         if n == 0 { return 0; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         r = &mut b;
         *r += leaf(&lent).await.0;
         *r
@@ -242,7 +243,7 @@ corpus! { parts:
         let pair = Pair { data: N(n) };
         if n == 0 { return 0; }
         eat(data);
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         leaf(&lent).await.0 + pair.data.0
     } with (7);
 
@@ -250,7 +251,7 @@ corpus! { parts:
         let mut sum = 0;
         let mut all = vec![N(1)];
         if n == 0 { return sum; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         for i in 0..n { sum += leaf(&lent).await.0 + i; all.push(N(i)); }
         sum + all.len() as u64
     } with (7);
@@ -266,7 +267,7 @@ corpus! { parts:
 
     fn labelled_block_in_a_part(n: u64) -> u64 {
         if n == 0 { return 0; }
-        let lent = N(n);
+        let mut lent = N(n); let lent = &mut lent;
         'out: {
             for i in 0..n {
                 if leaf(&lent).await.0 + i > 9 { break 'out i; }
@@ -300,7 +301,8 @@ impl Machine {
         if n == 0 {
             return self.value.0;
         }
-        let lent = N(n);
+        let mut lent = N(n);
+        let lent = &mut lent;
         let x = read(&lent).await;
         self.value.0 += x;
         let rest = self.run(n - 1).await;

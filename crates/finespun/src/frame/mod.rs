@@ -1,7 +1,7 @@
 //! Frames: the heap contexts of tasks that left the stack, their memory, and what running code knows of its worker.
 //!
 //! This module contains the frame and its operations ([`header`], [`body`]), the write-once slot and the join count
-//! ([`slot`]), the claim of a leaf ([`claim`], [`leaf`]), the memory of frames and its limit ([`pool`], [`budget`]),
+//! ([`slot`]), the claim of a leaf ([`claim`], [`leaf`]), cells for locals that callees borrow ([`lent`]), the memory of frames and its limit ([`pool`], [`budget`]),
 //! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), names of statics (`image`), the numbers of
 //! runs, groups and teams ([`number`]), the guard word ([`guard`]), the beginning of a worker's state, to which
 //! [`Cx`](context::Cx) points ([`context`]), and the part of it that all processes see ([`front`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
@@ -18,6 +18,7 @@ mod header;
 #[cfg(feature = "objects")]
 pub(crate) mod image;
 pub(crate) mod leaf;
+pub(crate) mod lent;
 pub(crate) mod number;
 pub(crate) mod origin;
 mod payload;

@@ -1,0 +1,428 @@
+//! Bodies that lend their locals from cells.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::*;
+
+struct Pair {
+    first: N,
+    second: u64,
+}
+
+/// A value with methods of unknown name, which take it in all ways.
+#[derive(Clone, Copy)]
+struct Point {
+    x: u64,
+}
+
+impl Point {
+    fn moved(self, by: u64) -> Point {
+        Point { x: self.x + by }
+    }
+    fn at(&self) -> &u64 {
+        &self.x
+    }
+}
+
+corpus! {
+    fn lent_once(n: u64) -> u64 {
+        let a = N(1);
+        let lent = N(n);
+        let b = N(2);
+        leaf(&lent).await.0 + a.0 + b.0
+    } with (7);
+
+    fn dropped_in_order(n: u64) -> u64 {
+        let a = N(1);
+        let lent = N(n);
+        let b = N(2);
+        let other = N(3);
+        let x = leaf(&lent).await.0;
+        let y = leaf(&other).await.0;
+        let c = N(4);
+        leaf(x + y).await
+    } with (7);
+
+    fn result_that_borrows(n: u64) -> u64 {
+        let lent = Pair { first: N(n), second: 3 };
+        let first = leaf(&lent.first).await;
+        let second = leaf(&lent.second).await;
+        first.0 + leaf(*second).await + first.0
+    } with (7);
+
+    fn moved_behind_the_await(n: u64) -> u64 {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        eat(lent);
+        log("eaten");
+        leaf(x).await
+    } with (7);
+
+    fn moved_on_one_path(n: u64) -> u64 {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        if x > 3 { eat(lent); log("eaten"); } else { log("kept"); }
+        x
+    } with (7);
+
+    fn not_moved_on_that_path(n: u64) -> u64 {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        if x > 3 { eat(lent); log("eaten"); } else { log("kept"); }
+        x
+    } with (2);
+
+    fn passed_on(n: u64) -> N {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        log(x);
+        leaf(lent).await
+    } with (2);
+
+    fn taken_by_a_method(n: u64) -> u64 {
+        let best = AtomicU64::new(n);
+        let seen = leaf(&best).await.load(Relaxed);
+        best.fetch_add(1, Relaxed);
+        best.into_inner() + seen
+    } with (2);
+
+    fn taken_back_by_a_method(n: u64) -> u64 {
+        let best = AtomicU64::new(n);
+        let _ = leaf(&best).await;
+        best.into_inner()
+    } with (2);
+
+    fn returned(n: u64) -> (N, u64) {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        (lent, x)
+    } with (2);
+
+    fn exclusive(n: u64) -> u64 {
+        let mut all = Vec::new();
+        for k in 0..n {
+            put(&mut all, k).await;
+            all.push(N(100 + k));
+        }
+        let len = all.len() as u64;
+        leaf(len).await
+    } with (3);
+
+    fn exclusive_and_returned(n: u64) -> Vec<u64> {
+        let mut all = vec![1, 2];
+        add(&mut all, n).await;
+        all[0] += 1;
+        add(&mut all, n + 1).await;
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all
+    } with (3);
+
+    fn exclusive_in_a_loop(n: u64) -> u64 {
+        let mut sum = 0;
+        for k in 0..n {
+            let mut inner = N(k);
+            while inner.0 < 5 {
+                bump(&mut inner).await;
+                sum += inner.0;
+            }
+        }
+        sum
+    } with (3);
+
+    fn assigned_between(n: u64) -> u64 {
+        let mut d = N(n);
+        bump(&mut d).await;
+        d = N(10);
+        bump(&mut d).await;
+        d.0 += 5;
+        d.0
+    } with (3);
+
+    fn in_a_join(n: u64) -> u64 {
+        let left = N(n);
+        let right = N(n + 1);
+        let (a, b) = join!(leaf(&left), leaf(&right));
+        a.0 + b.0 + leaf(1).await
+    } with (3);
+
+    fn in_an_inner_block(n: u64) -> u64 {
+        let outer = N(1);
+        let x = {
+            let inner = N(n);
+            let x = leaf(&inner).await.0;
+            let y = leaf(&outer).await.0;
+            x + y
+        };
+        log("behind");
+        x + leaf(&outer).await.0
+    } with (3);
+
+    fn leaves_by_break(n: u64) -> u64 {
+        let mut k = 0;
+        let found = loop {
+            let lent = N(k);
+            let x = leaf(&lent).await.0;
+            if x == n { break x; }
+            if x > 100 { continue; }
+            k += 1;
+        };
+        found
+    } with (3);
+
+    fn leaves_by_question(n: u64) -> Option<u64> {
+        let lent = N(n);
+        let x = pick(leaf(&lent).await.0)?;
+        let y = pick(leaf(&lent).await.0 + 1)?;
+        Some(x + y)
+    } with (4);
+
+    fn parameter(lent: N, n: u64) -> u64 {
+        let x = leaf(&lent).await.0;
+        let later = N(50);
+        x + leaf(&lent).await.0 + n
+    } with (N(3), 4);
+
+    fn mutable_parameter(mut lent: N, n: u64) -> u64 {
+        bump(&mut lent).await;
+        bump(&mut lent).await;
+        lent.0 + n
+    } with (N(3), 4);
+
+    fn parameter_behind_an_exit(lent: N, n: u64) -> u64 {
+        if n == 0 { return lent.0; }
+        leaf(&lent).await.0
+    } with (N(3), 4);
+
+    fn copied_by_methods(n: u64) -> u64 {
+        let p = Point { x: n };
+        let x = leaf(p.moved(1)).await.x;
+        let y = *leaf(p.at()).await;
+        let z = leaf(p).await.x;
+        x + y + z
+    } with (3);
+
+    fn in_a_closure(n: u64) -> u64 {
+        let lent = N(n);
+        leaf(&lent).await;
+        let same = |x: u64| x == lent.0;
+        u64::from(same(n)) + u64::from(same(2))
+    } with (3);
+
+    fn in_macros(n: u64) -> String {
+        let lent = N(n);
+        let x = leaf(&lent).await.0;
+        assert!(lent.0 == x, "{:?}", lent);
+        format!("{:?} {x}", lent)
+    } with (3);
+
+    fn matched(n: u64) -> u64 {
+        let lent = Some(N(n));
+        let x = match leaf(&lent).await { Some(d) => d.0, None => 0 };
+        let y = if let Some(d) = leaf(&lent).await { d.0 } else { 0 };
+        x + y
+    } with (3);
+
+    fn large(n: u64) -> u64 {
+        let lent = [n; 500];
+        let all = leaf(&lent).await;
+        let x = all[499];
+        let other = [x + 1; 200];
+        let some = leaf(&other[..3]).await;
+        some[2] + all[3]
+    } with (3);
+
+    fn generic_result(n: u64) -> u64 {
+        let lent = Default::default();
+        let x = leaf::<&Vec<u64>>(&lent).await.len() as u64;
+        x + n
+    } with (3);
+
+    fn borrows_from_a_parameter(n: u64) -> u64 {
+        let all = vec![N(n), N(n + 1)];
+        let mut view: &[N] = &all[..];
+        let mut sum = 0;
+        while let [first, rest @ ..] = view {
+            sum += leaf(first).await.0;
+            view = rest;
+        }
+        sum + leaf(&all).await.len() as u64
+    } with (3);
+}
+
+struct Bag(Vec<u64>);
+
+impl Bag {
+    fn expect(&self, _: &str) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+/// Bodies for which a cell would be wrong, or needs care.
+mod careful {
+    use super::*;
+
+    corpus! { parts:
+        fn owned_by_a_closure(k: u64) -> u64 {
+            let r = leaf(&k).await;
+            let s = *r;
+            let add: Box<dyn Fn(u64) -> u64 + Send> = Box::new(move |x| x + k);
+            leaf(1).await;
+            add(s)
+        } with (7);
+
+        fn changed_by_a_closure(n: u64) -> u64 {
+            let mut k: u64 = n;
+            let mut add = move |x| { k += x; k };
+            let a = add(3);
+            more(&mut k).await;
+            a + k
+        } with (7);
+
+        fn lent_to_a_closure(n: u64) -> u64 {
+            let mut k = n;
+            more(&mut k).await;
+            (0..3u64).for_each(|x| k += x);
+            k += 1;
+            more(&mut k).await;
+            k
+        } with (7);
+
+        fn looked_at_by_a_closure(n: u64) -> Vec<u64> {
+            let mut all = vec![n];
+            add(&mut all, 1).await;
+            let known = [1u64, 2].iter().any(|x| all.contains(x));
+            all.push(u64::from(known));
+            add(&mut all, 2).await;
+            all
+        } with (7);
+
+        fn methods_of_numbers(n: u64) -> Vec<u64> {
+            let mut all = vec![n, 2, 3];
+            add(&mut all, 1).await;
+            all.rotate_left(1);
+            add(&mut all, 1).await;
+            all.rotate_left(1);
+            all
+        } with (7);
+
+        fn methods_that_seem_to_take(n: u64) -> u64 {
+            let bag = Bag(vec![n, 2]);
+            let a = bag.expect("x");
+            let b = leaf(&bag).await.0.len() as u64;
+            a + b + bag.expect("y")
+        } with (7);
+
+        fn kept_in_another_local(n: u64) -> u64 {
+            let c = AtomicU64::new(n);
+            let l = Mutex::new(None);
+            link(&l, &c).await;
+            leaf(&c).await;
+            c.store(5, Relaxed);
+            let kept = l.lock().unwrap().unwrap().load(Relaxed);
+            kept
+        } with (7);
+
+        fn kept_in_another_local_and_moved(n: u64) -> u64 {
+            let c = AtomicU64::new(n);
+            let l = Mutex::new(None);
+            link(&l, &c).await;
+            leaf(&c).await;
+            c.store(5, Relaxed);
+            l.into_inner().unwrap().unwrap().load(Relaxed)
+        } with (7);
+
+        fn refers_to_a_younger_local(n: u64) -> u64 {
+            let l = Mutex::new(None);
+            leaf(&l).await;
+            let x = AtomicU64::new(n + 1);
+            link(&l, &x).await;
+            3
+        } with (7);
+
+        fn many_awaits(n: u64) -> u64 {
+            let mut a = vec![n];
+            add(&mut a, 1).await;
+            add(&mut a, 1).await;
+            let mut b = vec![n];
+            add(&mut b, 1).await;
+            add(&mut b, 1).await;
+            let mut c = vec![n];
+            add(&mut c, 1).await;
+            add(&mut c, 1).await;
+            let mut sum = 0;
+            sum += leaf(1).await; sum += leaf(2).await; sum += leaf(3).await; sum += leaf(4).await;
+            sum += leaf(1).await; sum += leaf(2).await; sum += leaf(3).await; sum += leaf(4).await;
+            sum += leaf(1).await; sum += leaf(2).await; sum += leaf(3).await; sum += leaf(4).await;
+            sum + a.len() as u64 + b.len() as u64 + c.len() as u64
+        } with (7);
+
+        fn inner_implementations(n: u64) -> u64 {
+            struct Outer(u64);
+            impl std::ops::AddAssign<u64> for Outer {
+                fn add_assign(&mut self, by: u64) { self.0 += by; }
+            }
+            let mut o = Outer(n);
+            o += 2;
+            let lent = N(o.0);
+            leaf(&lent).await.0
+        } with (7);
+
+        fn operators(n: u64) -> bool {
+            let lent = n == 3;
+            leaf(&lent).await;
+            !lent
+        } with (7);
+    }
+}
+
+/// Reads what it borrows when it is dropped.
+struct Reads<'a>(&'a N);
+
+impl Drop for Reads<'_> {
+    fn drop(&mut self) {
+        log(format_args!("read {}", self.0.0));
+    }
+}
+
+#[task]
+async fn holds(lent: &N, never: &finespun::sync::Semaphore) {
+    let _reads = Reads(lent);
+    drop(never.acquire().await);
+}
+
+#[task(stack)]
+async fn lends(k: u64, never: &finespun::sync::Semaphore) -> std::ops::ControlFlow<()> {
+    if k == 2 {
+        finespun::prelude::yield_now().await;
+        return std::ops::ControlFlow::Break(());
+    }
+    let lent = N(k);
+    holds(&lent, never).await;
+    drop(lent);
+    std::ops::ControlFlow::Continue(())
+}
+
+#[task]
+async fn ended(never: &finespun::sync::Semaphore) {
+    let _ = finespun::group::parfor(0..3, |k: u64| lends(k, never)).await;
+}
+
+/// A local that a callee has borrowed lives until the callee has been destroyed.
+#[test]
+fn cells_outlive_cancelled_callees() {
+    let _alone = crate::ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    for (workers, every) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 3)] {
+        let runtime = Runtime::builder().workers(workers).block_every(every).build().unwrap();
+        let never = finespun::sync::Semaphore::new(0);
+        logs();
+        runtime.run(ended(&never));
+        let log = logs();
+        for k in [0, 1] {
+            let read = log.iter().position(|line| *line == format!("read {k}"));
+            let dropped = log.iter().position(|line| *line == format!("drop {k}"));
+            assert!(read < dropped || dropped.is_none(), "{workers}, {every}: {log:?}");
+            assert_eq!(read.is_some(), dropped.is_some(), "{workers}, {every}: {log:?}");
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}
