@@ -75,7 +75,9 @@ pub struct AnyWorker;
     message = "`{T}` cannot be kept across an await: it cannot be sent between threads",
     label = "`{T}` is not `Send`",
     note = "after an await, a task may continue on another thread: use `Arc` for `Rc`, an atomic or a `Mutex` for `Cell` and \
-            `RefCell`; or end the value's scope before the await"
+            `RefCell`; or end the value's scope before the await; a lock that is held across an await is \
+            `finespun::sync::Mutex`",
+    note = "a type parameter needs the bound `Send`, and `Sync` if the task keeps a reference"
 )]
 pub trait MayKeep<T>: sealed::MayKeep<T> {}
 
@@ -104,7 +106,7 @@ where
     message = "a task cannot return `{Self}`: it cannot be sent between threads",
     label = "`{Self}` is not `Send`",
     note = "the worker that runs a task may be another than the worker that takes its result; an error of any type is \
-            `Box<dyn Error + Send + Sync>`, and `Arc` stands for `Rc`"
+            `Box<dyn Error + Send + Sync>`, and `Arc` stands for `Rc`; a type parameter needs the bound `Send`"
 )]
 pub trait Delivered: Send {}
 

@@ -7,6 +7,11 @@ use super::sealed as kinds;
 use crate::call::{Task, sealed};
 
 /// The index space of a [`parfor`](super::parfor): a range of integers, or a range with a step. The trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "`parfor` runs over a range of integers, not over `{Self}`",
+    label = "not a range",
+    note = "for the elements of a slice, run over their indices: `parfor(0..v.len(), |i| f(&v[i]))`; or use `finespun::par`"
+)]
 pub trait Span: kinds::Span {
     /// The type of the integers.
     type Index;
