@@ -1,29 +1,54 @@
 //! The shape of a traversal depends on the number of items only.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::common::{BLOCK, WORKERS, everywhere};
 use finespun::Runtime;
 use finespun::par::prelude::*;
 
+/// Of few items to many: a block that is not full, blocks that are, and published parts.
 #[test]
 fn a_float_sum_is_the_same_everywhere() {
-    let floats: Vec<f64> = (1..100_000_u32).map(|k| 1.0 / f64::from(k)).collect();
-    let results = Mutex::new(Vec::new());
-    everywhere(|runtime| {
-        for _ in 0..3 {
-            let sum = runtime.run(floats.par_iter().sum::<f64>());
-            let reduced = runtime.run(floats.par_iter().copied().reduce(|| 0.0, |a, b| a + b));
-            let folded = runtime.run(floats.par_iter().fold(|| 0.0, |a, b| a + b).map(|x| x * 1.1).sum::<f64>());
-            let filtered = runtime.run(floats.par_iter().filter(|x| **x < 0.3).product::<f64>());
-            results.lock().unwrap().push([sum, reduced, folded, filtered].map(f64::to_bits));
-        }
-    });
-    let results = results.into_inner().unwrap();
-    assert!(results.len() >= WORKERS.len() * BLOCK.len());
-    assert!(results.iter().all(|result| *result == results[0]));
-    // And not by chance: the sequential sum is another one.
-    assert_ne!(results[0][0], floats.iter().sum::<f64>().to_bits());
+    for n in [5, 100, 1000, 100_000_u32] {
+        let floats: Vec<f64> = (1..=n).map(|k| 1.0 / f64::from(k)).collect();
+        let results = Mutex::new(Vec::new());
+        everywhere(|runtime| {
+            for _ in 0..3 {
+                let sum = runtime.run(floats.par_iter().sum::<f64>());
+                let reduced = runtime.run(floats.par_iter().copied().reduce(|| 0.0, |a, b| a + b));
+                let folded = runtime.run(floats.par_iter().fold(|| 0.0, |a, b| a + b).map(|x| x * 1.1).sum::<f64>());
+                let filtered = runtime.run(floats.par_iter().filter(|x| **x < 0.3).product::<f64>());
+                results.lock().unwrap().push([sum, reduced, folded, filtered].map(f64::to_bits));
+            }
+        });
+        let results = results.into_inner().unwrap();
+        assert!(results.len() >= WORKERS.len() * BLOCK.len());
+        assert!(results.iter().all(|result| *result == results[0]), "{n} numbers: {results:?}");
+        // And not by chance: the sequential sum is another one.
+        assert!(n < 1000 || results[0][0] != floats.iter().sum::<f64>().to_bits());
+    }
+}
+
+/// Long items do not wait for each other: both of two begin at once.
+#[test]
+fn two_items_run_at_the_same_time() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    for n in [2, 3, 8] {
+        let begun = AtomicUsize::new(0);
+        let meets = |_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            let start = Instant::now();
+            while begun.load(Ordering::Relaxed) < 2 && start.elapsed() < Duration::from_secs(20) {
+                thread::yield_now();
+            }
+            begun.load(Ordering::Relaxed) >= 2
+        };
+        assert!(runtime.run((0..n).into_par_iter().all(meets)), "the first of {n} items was alone for 20 s");
+    }
 }
 
 /// Returns the lengths of the leaves.
@@ -45,5 +70,34 @@ fn bounds_of_leaves() {
             assert!(usual.len() <= 512, "{} leaves of {n}", usual.len());
         }
         assert_eq!(leaves(runtime, (0..0).into_par_iter()), [0]);
+    });
+}
+
+/// Leaves that are joined, or not, give the same collections, first results and sums; those that a result shows are never joined.
+#[test]
+fn joined_leaves_change_nothing() {
+    let values = Mutex::new(HashMap::new());
+    everywhere(|runtime| {
+        for n in [1, 16, 17, 100, 129, 1000, 5000_u32] {
+            let items = || (0..n).into_par_iter();
+            let odd = |k: &u32| k % 2 == 1;
+            assert_eq!(runtime.run(items().filter(odd).collect::<Vec<_>>()), (0..n).filter(odd).collect::<Vec<_>>());
+            assert_eq!(runtime.run(items().collect::<VecDeque<_>>()), (0..n).collect::<VecDeque<_>>());
+            assert_eq!(runtime.run(items().partition::<Vec<_>, _>(odd)), (0..n).partition::<Vec<_>, _>(odd));
+            assert_eq!(runtime.run(items().map(|k| (k, !k)).unzip::<_, _, Vec<_>, Vec<_>>()).1.len(), n as usize);
+            assert_eq!(runtime.run(items().sum::<u32>()), (0..n).sum::<u32>());
+            assert_eq!(runtime.run(items().map(f64::from).max_by(f64::total_cmp)), Some(f64::from(n - 1)));
+            assert_eq!(runtime.run(items().find_first(|k| k % 90 == 89)), Some(89).filter(|_| n > 89));
+            let failing = items().try_for_each(|k| if k % 50 == 33 { Err(k) } else { Ok(()) });
+            assert_eq!(runtime.run(failing), if n > 33 { Err(33) } else { Ok(()) });
+            let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+            runtime.run(seen.par_iter().for_each(|count| assert_eq!(count.fetch_add(1, Ordering::Relaxed), 0)));
+            assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+            let made = AtomicUsize::new(0);
+            let init = || made.fetch_add(1, Ordering::Relaxed);
+            runtime.run(items().for_each_init(init, |_, _| ()));
+            let made = made.into_inner();
+            assert_eq!(*values.lock().unwrap().entry(n).or_insert(made), made, "a value for each leaf");
+        }
     });
 }

@@ -28,8 +28,8 @@ impl Leaf {
 /// The end of a parallel iterator: turns leaves into partial results, and combines neighbours in order.
 ///
 /// A traversal calls [`begin`](Consumer::begin), then [`leaf`](Consumer::leaf) once for each leaf, on any workers and in
-/// any order; then [`join`](Consumer::join) for neighbours, in a binary tree whose shape depends only on the number of
-/// leaves; and at last [`finish`](Consumer::finish). After a panic it drops the parts, and then the consumer. An empty
+/// any order; then [`join`](Consumer::join) for neighbours, in a tree whose shape depends only on the number of items;
+/// and at last [`finish`](Consumer::finish). After a panic it drops the parts, and then the consumer. An empty
 /// iterator has one leaf without items.
 pub trait Consumer<T>: Send + Sync + Sized {
     /// A partial result.
@@ -39,6 +39,13 @@ pub trait Consumer<T>: Send + Sync + Sized {
 
     /// Prepares for this number of leaves.
     fn begin(&mut self, _leaves: usize) {}
+
+    /// Returns whether the result is the same wherever the items are cut. If it is, several neighbouring short leaves may be
+    /// passed to [`leaf`](Consumer::leaf) as one, which has the number of the first.
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        false
+    }
 
     /// Consumes the items of a leaf.
     ///

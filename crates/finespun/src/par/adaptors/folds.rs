@@ -49,7 +49,7 @@ macro_rules! adaptors {
                 $part
             }
             fn bounds(&self) -> Bounds {
-                self.base.bounds().and(Bounds { times: $times, ..Bounds::NONE })
+                self.base.bounds().and(Bounds { times: $times, visible: true, ..Bounds::NONE })
             }
         }
     )+};

@@ -18,6 +18,10 @@ impl<T, C: FromParallelIterator<T>> Collect<T, C> {
 impl<T, C: FromParallelIterator<T>> Consumer<T> for Collect<T, C> {
     type Part = <C::Consumer as Consumer<T>>::Part;
     type Output = C;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        C::Consumer::ignores_cuts()
+    }
     fn begin(&mut self, leaves: usize) {
         self.0.begin(leaves);
     }

@@ -96,6 +96,10 @@ unsafe impl<T: Send> Sync for IntoVec<T> {}
 impl<T: Send> Consumer<T> for IntoVec<T> {
     type Part = Written<T>;
     type Output = Vec<T>;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
 
     fn begin(&mut self, leaves: usize) {
         match self.len {
@@ -161,6 +165,10 @@ impl<'a, T> Into<'a, T> {
 impl<T: Send> Consumer<T> for Into<'_, T> {
     type Part = Written<T>;
     type Output = ();
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
 
     fn begin(&mut self, _leaves: usize) {
         self.target.clear();

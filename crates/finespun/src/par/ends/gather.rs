@@ -31,7 +31,8 @@ impl<T> Pieces<T> {
         // Without growing step by step: a leaf is short, and most items of most leaves are kept.
         let most = items.size_hint().1.unwrap_or(0);
         let mut kept = Vec::with_capacity(cmp::min(most, leaf.indices()));
-        kept.extend(items);
+        // Not `extend`, which takes the items of a filter one by one, from outside of its loop.
+        items.for_each(|item| kept.push(item));
         self.keep(leaf, kept);
     }
 
@@ -75,6 +76,10 @@ impl<T, C> Gather<T, C> {
 impl<T: Send, C: Send> Consumer<T> for Gather<T, C> {
     type Part = ();
     type Output = C;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     fn begin(&mut self, leaves: usize) {
         self.pieces.begin(leaves);
     }
@@ -106,9 +111,17 @@ fn extended<T, C: Default + Extend<T>>(leaves: Vec<Vec<T>>) -> C {
     all
 }
 
+/// Makes a hash table that is not enlarged on the way.
+fn reserved<T, C: Default + Extend<T>>(leaves: Vec<Vec<T>>, reserve: impl FnOnce(&mut C, usize)) -> C {
+    let mut all = C::default();
+    reserve(&mut all, leaves.iter().map(Vec::len).sum());
+    leaves.into_iter().for_each(|leaf| all.extend(leaf));
+    all
+}
+
 gathered! {
-    [K: Eq + Hash + Send, V: Send, S: BuildHasher + Default + Send] HashMap<K, V, S>, (K, V), extended;
-    [T: Eq + Hash + Send, S: BuildHasher + Default + Send] HashSet<T, S>, T, extended;
+    [K: Eq + Hash + Send, V: Send, S: BuildHasher + Default + Send] HashMap<K, V, S>, (K, V), |leaves| reserved(leaves, Self::reserve);
+    [T: Eq + Hash + Send, S: BuildHasher + Default + Send] HashSet<T, S>, T, |leaves| reserved(leaves, Self::reserve);
     [K: Ord + Send, V: Send] BTreeMap<K, V>, (K, V), |leaves| leaves.into_iter().flatten().collect();
     [T: Ord + Send] BTreeSet<T>, T, |leaves| leaves.into_iter().flatten().collect();
     [T: Ord + Send] BinaryHeap<T>, T, |leaves| concat(leaves).into();
@@ -142,6 +155,10 @@ impl<'a, T, C> Extended<'a, T, C> {
 impl<T: Send, C: Extend<T> + Send> Consumer<T> for Extended<'_, T, C> {
     type Part = ();
     type Output = ();
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     fn begin(&mut self, leaves: usize) {
         self.pieces.begin(leaves);
     }
@@ -177,6 +194,10 @@ where
 {
     type Part = ();
     type Output = (FromA, FromB);
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     fn begin(&mut self, leaves: usize) {
         self.a.begin(leaves);
         self.b.begin(leaves);
@@ -215,6 +236,10 @@ where
 {
     type Part = ();
     type Output = (C, C);
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     fn begin(&mut self, leaves: usize) {
         self.with.begin(leaves);
         self.without.begin(leaves);

@@ -75,6 +75,10 @@ impl<F> Any<F> {
 impl<T, F: Fn(T) -> bool + Send + Sync> Consumer<T> for Any<F> {
     type Part = bool;
     type Output = bool;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> bool {
         let found = self.stop.find(leaf.number, items, |item| (self.f)(item).then_some(())).is_some();
@@ -111,6 +115,10 @@ impl<F> All<F> {
 impl<T, F: Fn(T) -> bool + Send + Sync> Consumer<T> for All<F> {
     type Part = bool;
     type Output = bool;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> bool {
         let failed = self.stop.find(leaf.number, items, |item| (!(self.f)(item)).then_some(())).is_some();
@@ -146,6 +154,10 @@ macro_rules! finds {
         impl<T: Send> Consumer<T> for $name {
             type Part = Option<T>;
             type Output = Option<T>;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
             #[inline]
             unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> Option<T> {
                 let found = self.0.find(leaf.number, items, Some);
@@ -242,6 +254,10 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Send + Sync> Consumer<T> for
     /// The first failure.
     type Part = Option<R>;
     type Output = R;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> Option<R> {
         let failed = self.stop.find(leaf.number, items, |item| (self.f)(item).branch().break_value());

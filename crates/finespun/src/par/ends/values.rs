@@ -1,5 +1,6 @@
 //! Ends that combine items into one value: `for_each`, `reduce`, `sum`, `min` and the like.
 
+use std::any;
 use std::iter::{Product, Sum};
 use std::marker::PhantomData;
 
@@ -12,6 +13,10 @@ pub struct ForEach<F>(pub(crate) F);
 impl<T, F: Fn(T) + Send + Sync> Consumer<T> for ForEach<F> {
     type Part = ();
     type Output = ();
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, _: Leaf, items: impl Iterator<Item = T>) {
         items.for_each(&self.0);
@@ -77,6 +82,10 @@ pub struct Extreme<const MAX: bool>;
 impl<const MAX: bool, T: Ord + Send> Consumer<T> for Extreme<MAX> {
     type Part = Option<T>;
     type Output = Option<T>;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, _: Leaf, items: impl Iterator<Item = T>) -> Option<T> {
         if MAX { items.max() } else { items.min() }
@@ -143,8 +152,15 @@ where
     }
 }
 
+/// Returns whether this is a type of unsigned integers: their sums overflow wherever the items are cut, or nowhere. std does not
+/// promise the names of types; under another name, a type's sums would only cost more.
+#[inline(always)]
+fn is_unsigned<S>() -> bool {
+    matches!(any::type_name::<S>(), "u8" | "u16" | "u32" | "u64" | "u128" | "usize")
+}
+
 macro_rules! std_sums {
-    ($($(#[$doc:meta])* $name:ident: $trait:ident $method:ident;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident: $trait:ident $method:ident, ignores_cuts = $ignores:expr;)+) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name<S>(PhantomData<fn() -> S>);
@@ -158,6 +174,10 @@ macro_rules! std_sums {
         impl<T, S: Send + $trait<T> + $trait<S>> Consumer<T> for $name<S> {
             type Part = S;
             type Output = S;
+            #[inline(always)]
+            fn ignores_cuts() -> bool {
+                $ignores
+            }
             #[inline]
             unsafe fn leaf(&self, _: Leaf, items: impl Iterator<Item = T>) -> S {
                 items.$method()
@@ -174,9 +194,9 @@ macro_rules! std_sums {
 
 std_sums! {
     /// The end of [`sum`](crate::par::ParallelIterator::sum).
-    Sums: Sum sum;
+    Sums: Sum sum, ignores_cuts = is_unsigned::<S>();
     /// The end of [`product`](crate::par::ParallelIterator::product).
-    Products: Product product;
+    Products: Product product, ignores_cuts = false;
 }
 
 /// The end of [`count`](crate::par::ParallelIterator::count).
@@ -186,6 +206,10 @@ pub struct Count;
 impl<T> Consumer<T> for Count {
     type Part = usize;
     type Output = usize;
+    #[inline(always)]
+    fn ignores_cuts() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, _: Leaf, items: impl Iterator<Item = T>) -> usize {
         items.count()
