@@ -73,6 +73,36 @@ pub enum Error {
         /// The sum at the start.
         expected: u64,
     },
+    /// A form of a program computed another answer than the plain form.
+    #[cfg(feature = "finespun")]
+    #[error(
+        "program `{program}` as `{form}` with {workers} workers is wrong: it returned {answer} in place of {expected}"
+    )]
+    Program {
+        /// The program.
+        program: &'static str,
+        /// The form.
+        form: &'static str,
+        /// Number of workers.
+        workers: usize,
+        /// The checksum of the form's answer.
+        answer: u64,
+        /// The checksum of the plain form's answer.
+        expected: u64,
+    },
+    /// The process that runs a form of a program failed.
+    #[cfg(feature = "finespun")]
+    #[error("program `{program}` as `{form}` failed under valgrind ({status}): {message}")]
+    FailedProgram {
+        /// The program.
+        program: &'static str,
+        /// The form.
+        form: String,
+        /// How the process ended.
+        status: std::process::ExitStatus,
+        /// The last line that it wrote.
+        message: String,
+    },
     /// A report could not be written.
     #[error("{} cannot be written: {source}", path.display())]
     Write {

@@ -62,7 +62,7 @@ fn total(runtime: Runtime, n: u64) -> Result<u64, Error> {
 }
 
 /// Returns the number in callgrind's line `==123== Collected : 456`.
-fn collected(report: &[u8]) -> Option<u64> {
+pub fn collected(report: &[u8]) -> Option<u64> {
     String::from_utf8_lossy(report).lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 

@@ -2,18 +2,22 @@
 //! instructions.
 //!
 //! `main` reads the command line and hands over to [`matrix`] (the driver), [`one`]
-//! (a single cell, in a child process), [`ramp`], [`bank`], [`floors`] or [`instructions`]; [`report`]
-//! prints what they found. How to run and how to read it: `README.md`.
+//! (a single cell, in a child process), [`ramp`] (with [`latency`]), [`bank`],
+//! [`programs`], [`floors`] or [`instructions`]; [`report`] prints what they found. How
+//! to run and how to read it: `README.md`.
 
 mod bank;
 mod error;
 mod floors;
 mod instructions;
 mod kernel;
+mod latency;
 mod matrix;
 mod neighbours;
 mod one;
 mod problem;
+#[cfg(feature = "finespun")]
+mod programs;
 mod ramp;
 mod report;
 mod runtime;
@@ -25,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::ContextKind;
 use clap::{Parser, ValueEnum};
 
 use error::Error;
@@ -71,7 +76,7 @@ struct Options {
     #[arg(long, value_name = "FILE", default_value = "peers.svg")]
     svg: PathBuf,
 
-    /// Count instructions per call of fib under valgrind, instead of the matrix.
+    /// Count instructions per call of fib under valgrind, instead of the matrix; with --programs, those of each form.
     #[arg(long)]
     instructions: bool,
 
@@ -82,6 +87,23 @@ struct Options {
     /// Time transfers between accounts, as objects, behind mutexes and as actors, instead of the matrix.
     #[arg(long, conflicts_with_all = ["instructions", "ramp"])]
     bank: bool,
+
+    /// Time whole programs, sequentially, with Finespun and with its rivals, instead of the matrix: these, or all.
+    #[cfg(feature = "finespun")]
+    #[arg(long, num_args = 0.., value_name = "NAMES", value_delimiter = ',')]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(programs::names()))]
+    #[arg(conflicts_with_all = ["ramp", "bank"])]
+    programs: Option<Vec<String>>,
+
+    /// With --programs: repeat each, with each number of workers, for so long.
+    #[cfg(feature = "finespun")]
+    #[arg(long, value_name = "S", default_value = "3", requires = "programs")]
+    seconds: u64,
+
+    /// With --programs: run this form of one program, without a table.
+    #[cfg(feature = "finespun")]
+    #[arg(long, requires_all = ["programs", "rounds"], hide = true)]
+    form: Option<String>,
 
     /// Run one cell in this process and print its sample as JSON.
     #[arg(long, num_args = 3, value_names = ["PROBLEM", "RUNTIME", "WORKERS"])]
@@ -112,7 +134,8 @@ fn options() -> Result<Options, Error> {
         let lines = text.lines().take_while(|line| !line.is_empty());
         let line = lines.map(str::trim).collect::<Vec<_>>().join(" ");
         let line = line.trim_start_matches("error: ");
-        Error::Usage(format!("{line} (see --help)"))
+        let similar = error.get(ContextKind::SuggestedValue).map(|similar| format!("; did you mean `{similar}`?"));
+        Error::Usage(format!("{line}{} (see --help)", similar.unwrap_or_default()))
     })
 }
 
@@ -131,6 +154,10 @@ fn run(options: &Options) -> Result<(), Error> {
         let rounds = options.rounds.map_or(if options.quick { 1 } else { 15 }, NonZero::get);
         print!("{}", bank::run(&options.workers, rounds, options.quick)?);
         return Ok(());
+    }
+    #[cfg(feature = "finespun")]
+    if let Some(names) = &options.programs {
+        return run_programs(options, names);
     }
     let left_out: Vec<_> = absent().collect();
     let rounds = options.rounds.map_or(if options.quick { 1 } else { 5 }, NonZero::get);
@@ -168,6 +195,22 @@ fn run(options: &Options) -> Result<(), Error> {
     let json = serde_json::to_string_pretty(&report).expect("a report is plain data");
     write(&options.json, &json)?;
     write(&options.svg, &report::svg::picture(&report))
+}
+
+#[cfg(feature = "finespun")]
+fn run_programs(options: &Options, names: &[String]) -> Result<(), Error> {
+    let size = if options.quick { programs::Size::Test } else { programs::Size::Bench };
+    if let Some(form) = &options.form {
+        let rounds = options.rounds.map_or(1, NonZero::get);
+        return programs::instructions::run_form(&names.join(" "), form, rounds, size);
+    }
+    if options.instructions {
+        print!("{}", programs::instructions::count(names, size)?);
+        return Ok(());
+    }
+    let plan = programs::Plan { size, time: Duration::from_secs(options.seconds) };
+    print!("{}", programs::run(names, &options.workers, plan)?);
+    Ok(())
 }
 
 fn print_one(options: &Options, scale: Scale) -> Result<(), Error> {

@@ -16,6 +16,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::latency;
 use crate::matrix::{child, last_line};
 use crate::neighbours::{Ticks, note};
 use crate::one::{Cell, start};
@@ -124,6 +125,8 @@ pub fn run(runtimes: &[Runtime], workers: &[NonZero<usize>], rounds: usize) -> R
         let _ = writeln!(text, "\njobs {after}: median (minimum)");
         let _ = writeln!(text, "{}", table(&columns, gap));
     }
+    let _ = writeln!(text, "\nfrom spawn to the first instruction: median (minimum)");
+    let _ = writeln!(text, "{}", latency::table(workers, rounds));
     text.extend(begun.and_then(|begun| begun.others_since()).and_then(note));
     Ok(text)
 }

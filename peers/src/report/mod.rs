@@ -65,7 +65,7 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Formats a ratio with about three digits.
-fn ratio(ratio: f64) -> String {
+pub fn ratio(ratio: f64) -> String {
     match ratio {
         r if r >= 100.0 => format!("{r:.0}x"),
         r if r >= 10.0 => format!("{r:.1}x"),
