@@ -22,4 +22,50 @@ async fn returned() -> &'static u64 {
     first(&v).await
 }
 
+/// Types with the names of std's.
+mod own {
+    pub struct AtomicU64(u64);
+
+    impl AtomicU64 {
+        pub fn new() -> AtomicU64 {
+            AtomicU64(1)
+        }
+        pub fn into_number(&self) -> u64 {
+            self.0
+        }
+    }
+
+    pub struct Vec(std::cell::Cell<u64>);
+
+    impl Vec {
+        pub fn new() -> Vec {
+            Vec(std::cell::Cell::new(1))
+        }
+        pub fn number(&self) -> u64 {
+            self.0.get()
+        }
+    }
+}
+use own::{AtomicU64, Vec};
+
+#[task]
+async fn look<T: Send>(_: &mut T) -> u64 {
+    yield_now().await;
+    1
+}
+
+#[task]
+async fn no_atomic_of_std() -> u64 {
+    let mut n = AtomicU64::new();
+    let a: u64 = look(&mut n).await;
+    a + n.into_number()
+}
+
+#[task]
+async fn no_vector_of_std() -> u64 {
+    let mut v = Vec::new();
+    let a: u64 = look(&mut v).await;
+    a + v.number()
+}
+
 fn main() {}

@@ -2,15 +2,21 @@
 //!
 //! A task in the stack schema leaves the stack when a callee must wait, and its locals move to a frame. A callee that has
 //! borrowed a local would be left with a dangling reference. So a local that is lent across an await lives in a block of
-//! its own, from the statement that lends it until its scope ends, and only the block's address moves.
+//! its own, from the statement that may lend it until its scope ends or it gets its value back, and only the block's address
+//! moves.
 //!
 //! rustc cannot know this, so generated code gets references of any lifetime ([`lent`]). That the body never uses them
 //! longer than the local lives is checked on a copy of the body that is never called, in which the local is a plain one.
 
 use std::alloc::Layout;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::marker::PhantomData;
 use std::mem::{needs_drop, offset_of};
 use std::ptr::NonNull;
+use std::sync::atomic::{
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    AtomicUsize,
+};
 
 use super::context::try_cx;
 use super::pool::{self, Class, GRAIN};
@@ -51,8 +57,6 @@ impl Drop for Block {
 
 // SAFETY: the cell owns its value, and a block may be freed on any thread.
 unsafe impl<T: Send> Send for Lent<T> {}
-// SAFETY: a shared cell gives shared access to its value only, but for `taken`, whose caller excludes other access.
-unsafe impl<T: Sync> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
     const CLASS: Class = {
@@ -97,7 +101,10 @@ impl<T> Lent<T> {
     }
 }
 
-/// Moves a value into a cell. On a worker.
+/// Moves a value into a cell.
+///
+/// # Panics
+/// Panics outside of workers.
 #[inline(always)]
 pub fn lend<T>(value: T) -> Lent<T> {
     let cx = try_cx().expect("tasks run on workers");
@@ -148,7 +155,87 @@ impl<T> Lent<T> {
         // SAFETY: the caller guarantees that the value is not used twice.
         unsafe { std::ptr::from_ref(value).read() }
     }
+
+    /// As [`taken`](Lent::taken), where the task compiler takes the type for one of std's because of its name.
+    ///
+    /// # Safety
+    /// As for `taken`.
+    #[inline(always)]
+    pub unsafe fn taken_of_std(&self, value: &T) -> T
+    where
+        T: OfStd,
+    {
+        // SAFETY: the caller guarantees it.
+        unsafe { self.taken(value) }
+    }
+
+    /// As [`taken`](Lent::taken), where old references may still read the content of the cell.
+    ///
+    /// # Safety
+    /// As for `taken`.
+    #[inline(always)]
+    pub unsafe fn taken_back(&self, value: &T) -> T
+    where
+        T: Frozen,
+    {
+        // SAFETY: the caller guarantees it. What is left in the cell is never dropped, and does not change.
+        unsafe { self.taken(value) }
+    }
 }
+
+/// A type of std whose `into_` methods take `self` by value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has the name of a type of std, but is not this type",
+    label = "taken for std's, because of its name",
+    note = "import the type under another name, or choose `#[task(pinned)]`"
+)]
+pub trait OfStd {}
+
+/// A type whose values do not change through shared references, but for what they keep elsewhere.
+///
+/// # Safety
+/// The type contains no `UnsafeCell`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has the name of a type of std, but is not this type",
+    label = "taken for std's, because of its name",
+    note = "import the type under another name, or choose `#[task(pinned)]`"
+)]
+pub unsafe trait Frozen {}
+
+macro_rules! of_std {
+    ($($ty:ty),+) => { $(impl OfStd for $ty {})+ };
+}
+
+macro_rules! frozen {
+    ($($ty:ty),+) => {
+        // SAFETY: a number contains no cell.
+        $(unsafe impl Frozen for $ty {})+
+    };
+}
+
+of_std!(String, AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize);
+of_std!(AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize);
+impl<T> OfStd for Vec<T> {}
+impl<T> OfStd for VecDeque<T> {}
+impl<K, V> OfStd for BTreeMap<K, V> {}
+impl<T> OfStd for BTreeSet<T> {}
+impl<T> OfStd for BinaryHeap<T> {}
+
+frozen!(bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64);
+// SAFETY: the elements of a collection are elsewhere.
+unsafe impl Frozen for String {}
+// SAFETY: as above.
+unsafe impl<T> Frozen for Vec<T> {}
+// SAFETY: as above.
+unsafe impl<T> Frozen for VecDeque<T> {}
+// SAFETY: as above.
+unsafe impl<K, V> Frozen for BTreeMap<K, V> {}
+// SAFETY: as above.
+unsafe impl<T> Frozen for BTreeSet<T> {}
+// SAFETY: as above.
+unsafe impl<T> Frozen for BinaryHeap<T> {}
+// SAFETY: a reference does not change, whatever it refers to.
+unsafe impl<T: ?Sized> Frozen for &T {}
 
 /// A place in a cell: see [`place`].
 #[derive(Debug)]
