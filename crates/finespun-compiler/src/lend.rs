@@ -21,7 +21,8 @@
 //!
 //! Behind the last statement that lends it, the local gets its value back, and rustc's rules hold again, if nothing can tell
 //! the cell's old content from it: a callee may have stored a reference, through which an atomic, say, would be read in the
-//! cell and written in the local. So the local is a collection or a number, or no other local is named any more.
+//! cell and written in the local. So no other local is named any more, or the local is a collection or a number that is not
+//! `mut`.
 //!
 //! A reference is less than a local: nothing can be moved through it, and no `&mut` be used behind a shared one. So the
 //! body stays as it is where only the type tells whether a method does either.
@@ -54,9 +55,11 @@ pub(crate) fn replace(
 ) -> Option<Cells> {
     let mut cells = Cells::default();
     let given: Vec<Ident> = pats.iter().flat_map(names::binders).collect();
-    let locals: Vec<Ident> = names.vars.iter().map(|var| var.key.clone()).filter(|key| !given.contains(key)).collect();
     for key in &loans.lent {
-        let (cell, demand) = Local::new(key, &locals, loans, names).replace(pats, params, block)?;
+        // With the references to the contents of cells, which the body names now instead of these locals.
+        let keys = names.vars.iter().map(|var| var.key.clone());
+        let locals = keys.filter(|key| !given.contains(key)).collect();
+        let (cell, demand) = Local::new(key, locals, loans, names).replace(pats, params, block)?;
         cells.cells.push(cell);
         cells.demands.extend(demand);
     }

@@ -58,7 +58,7 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub(super) fn new(key: &Ident, locals: &[Ident], loans: &Loans, names: &mut Names) -> Local {
+    pub(super) fn new(key: &Ident, locals: Vec<Ident>, loans: &Loans, names: &mut Names) -> Local {
         let copies = loans.copies.iter().filter(|(of, _)| key == of.as_str()).map(|(_, path)| path.clone()).collect();
         Local {
             key: key.clone(),
@@ -69,7 +69,7 @@ impl Local {
             known: false,
             consumed: false,
             frozen: false,
-            locals: locals.to_vec(),
+            locals,
             mutable: false,
             held: loans.held.contains(&key.to_string()),
             copies,
@@ -197,9 +197,11 @@ impl Local {
         let end = block.stmts.iter().rposition(lends).map_or(start, |last| last + 1).max(start);
         let (lending, behind) = block.stmts.split_at_mut(end);
         lending[start..].iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
-        let frozen_only = !self.alone(&lending[start..], behind);
-        let back =
-            (self.frozen || !frozen_only) && !self.held && !self.taken && behind.iter().any(|stmt| self.names(stmt));
+        let alone = self.alone(&lending[start..], behind);
+        let back = (alone || (self.frozen && !self.mutable))
+            && !self.held
+            && !self.taken
+            && behind.iter().any(|stmt| self.names(stmt));
         if !back {
             behind.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
         }
@@ -209,7 +211,7 @@ impl Local {
         let reference = &self.reference;
         if back {
             // rustc checks that the type is the one that its name tells.
-            let back = Ident::new(if frozen_only { "taken_back" } else { "taken" }, Span::mixed_site());
+            let back = Ident::new(if alone { "taken" } else { "taken_back" }, Span::mixed_site());
             block.stmts.insert(
                 end,
                 syn::parse_quote_spanned! {Span::mixed_site()=>
@@ -225,8 +227,8 @@ impl Local {
         back
     }
 
-    /// Returns whether no other local may read the local behind the statements that lend it, through a reference that a
-    /// callee has stored. Parameters live longer than the local, so they keep no such reference; nor do older locals with
+    /// Returns whether no other local may use the local behind the statements that lend it, through a reference that it got
+    /// from a callee. Nothing here depends on guesses from names, since rustc could not check them. Parameters live longer than the local, so they keep no such reference; nor do older locals with
     /// a destructor.
     fn alone(&self, lending: &[Stmt], behind: &[Stmt]) -> bool {
         struct Bound(Vec<Ident>);

@@ -322,6 +322,33 @@ mod careful {
             kept
         } with (7);
 
+        fn kept_by_a_type_without_lifetimes(n: u64) -> Vec<u64> {
+            let mut all = vec![n];
+            let pen: Pen = open(&mut all).await;
+            for k in 0..100 { pen.0.push(k); }
+            drop(pen);
+            all.push(n);
+            all
+        } with (7);
+
+        fn kept_in_an_older_local(n: u64) -> u64 {
+            let l = Mutex::new(None);
+            let c = AtomicU64::new(n);
+            link(&l, &c).await;
+            leaf(&c).await;
+            c.store(5, Relaxed);
+            l.lock().unwrap().unwrap().load(Relaxed)
+        } with (7);
+
+        fn kept_in_an_older_local_that_is_lent_last(n: u64) -> u64 {
+            let l = Mutex::new(None);
+            let c = AtomicU64::new(n);
+            link(&l, &c).await;
+            c.store(5, Relaxed);
+            let kept = l.lock().unwrap().unwrap().load(Relaxed);
+            kept
+        } with (7);
+
         fn kept_in_another_local_and_moved(n: u64) -> u64 {
             let c = AtomicU64::new(n);
             let l = Mutex::new(None);

@@ -88,6 +88,15 @@ async fn link<'a>(to: &Link<'a>, of: &'a AtomicU64) {
     *to.lock().unwrap() = Some(of);
 }
 
+/// A value that keeps an exclusive reference.
+struct Pen<'a>(&'a mut Vec<u64>);
+
+#[task]
+async fn open(all: &mut Vec<u64>) -> Pen<'_> {
+    leaf(0).await;
+    Pen(all)
+}
+
 #[task]
 async fn more(k: &mut u64) {
     *k = leaf(*k + 1).await;
@@ -128,6 +137,7 @@ macro_rules! corpus {
             async fn add(all: &mut Vec<u64>, k: u64) { all.push(k) }
             async fn bump(d: &mut N) { d.0 += 1 }
             async fn more(k: &mut u64) { *k += 1 }
+            async fn open(all: &mut Vec<u64>) -> Pen<'_> { Pen(all) }
             async fn link<'a>(to: &Link<'a>, of: &'a AtomicU64) { *to.lock().unwrap() = Some(of) }
             $( pub async fn $name $args -> $ret { $($body)* } )*
         }
