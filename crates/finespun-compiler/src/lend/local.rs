@@ -228,8 +228,8 @@ impl Local {
     }
 
     /// Returns whether no other local may use the local behind the statements that lend it, through a reference that it got
-    /// from a callee. Nothing here depends on guesses from names, since rustc could not check them. Parameters live longer than the local, so they keep no such reference; nor do older locals with
-    /// a destructor.
+    /// from a callee. Nothing here depends on guesses from names, since rustc could not check them. Parameters live longer
+    /// than the local, so they keep no such reference; nor do older locals with a destructor.
     fn alone(&self, lending: &[Stmt], behind: &[Stmt]) -> bool {
         struct Bound(Vec<Ident>);
         impl<'a> Visit<'a> for Bound {

@@ -35,14 +35,14 @@ mod own {
         }
     }
 
-    pub struct Vec(std::cell::Cell<u64>);
+    pub struct Vec(std::sync::atomic::AtomicU64);
 
     impl Vec {
         pub fn new() -> Vec {
-            Vec(std::cell::Cell::new(1))
+            Vec(1.into())
         }
         pub fn number(&self) -> u64 {
-            self.0.get()
+            self.0.load(std::sync::atomic::Ordering::Relaxed)
         }
     }
 }
@@ -50,6 +50,12 @@ use own::{AtomicU64, Vec};
 
 #[task]
 async fn look<T: Send>(_: &mut T) -> u64 {
+    yield_now().await;
+    1
+}
+
+#[task]
+async fn read<T: Sync>(_: &T) -> u64 {
     yield_now().await;
     1
 }
@@ -63,8 +69,8 @@ async fn no_atomic_of_std() -> u64 {
 
 #[task]
 async fn no_vector_of_std() -> u64 {
-    let mut v = Vec::new();
-    let a: u64 = look(&mut v).await;
+    let v = Vec::new();
+    let a: u64 = read(&v).await;
     a + v.number()
 }
 
