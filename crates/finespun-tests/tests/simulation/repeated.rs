@@ -55,5 +55,5 @@ fn debug_and_release_builds_have_the_same_events() {
     let runtime = Runtime::builder().nodes(8).schema(Schema::Auto).fabric(fabric).build().unwrap();
     runtime.run(all());
     let simulated = runtime.simulated().unwrap();
-    assert_eq!((simulated.last_run.as_nanos(), simulated.events), (3_836_351, 8600));
+    assert_eq!((simulated.last_run.as_nanos(), simulated.events), (3_660_175, 8308));
 }
