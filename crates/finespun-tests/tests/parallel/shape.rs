@@ -68,8 +68,31 @@ fn bounds_of_leaves() {
             let usual = leaves(runtime, items());
             assert_eq!(usual.iter().sum::<usize>(), n);
             assert!(usual.len() <= 512, "{} leaves of {n}", usual.len());
+            // Values that own memory take longer to make and to combine.
+            let owned = runtime.run(items().fold_with(String::new(), |all, _| all + "k").collect::<Vec<String>>());
+            assert!(owned.len() <= usual.len().min(32), "{} leaves of {n}", owned.len());
+            assert_eq!(owned.concat().len(), n);
         }
         assert_eq!(leaves(runtime, (0..0).into_par_iter()), [0]);
+    });
+}
+
+#[test]
+fn a_search_that_is_over_in_the_first_leaf_visits_no_other() {
+    everywhere(|runtime| {
+        let n = 1_000_000;
+        let calls = AtomicUsize::new(0);
+        let first = |k: &u32| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            *k == 7
+        };
+        assert_eq!(runtime.run((0..n).into_par_iter().find_any(first)), Some(7));
+        assert_eq!(runtime.run((0..n).into_par_iter().find_first(first)), Some(7));
+        assert!(runtime.run((0..n).into_par_iter().any(|k| first(&k))));
+        assert!(!runtime.run((0..n).into_par_iter().all(|k| !first(&k))));
+        let failed = (0..n).into_par_iter().try_for_each(|k| if first(&k) { Err(k) } else { Ok(()) });
+        assert_eq!(runtime.run(failed), Err(7));
+        assert_eq!(calls.into_inner(), 5 * 8);
     });
 }
 

@@ -47,6 +47,13 @@ pub trait Consumer<T>: Send + Sync + Sized {
         false
     }
 
+    /// Returns whether one leaf may make all others superfluous ([`skip`](Consumer::skip)), and the result is the same wherever
+    /// the items are cut. Then the first leaf is visited before any task is made: many searches are over there.
+    #[inline(always)]
+    fn may_end_early() -> bool {
+        false
+    }
+
     /// Consumes the items of a leaf.
     ///
     /// # Safety

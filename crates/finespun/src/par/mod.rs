@@ -22,9 +22,10 @@
 //!
 //! The items are cut into up to 512 *leaves* of equal length, each a sequential loop, and into more of them if they would have more
 //! than 4096 items; up to 128 items are a leaf each ([`with_min_len`](IndexedParallelIterator::with_min_len) and
-//! [`with_max_len`](IndexedParallelIterator::with_max_len) change that). A binary recursion runs them. Its shape depends on the number
-//! of items only, so a result, even a floating-point sum, is the same on any number of workers. A leaf costs a few nanoseconds
-//! more than its loop; thieves take the largest part that has not begun.
+//! [`with_max_len`](IndexedParallelIterator::with_max_len) change that). Folds have 64 leaves, or 32 if their values own memory.
+//! A binary recursion runs them. Its shape depends on the number of items only, so a result, even a floating-point sum, is the
+//! same on any number of workers. A leaf costs a few nanoseconds more than its loop; thieves take the largest part that has not
+//! begun.
 //!
 //! # Panics, cancellation
 //!

@@ -220,9 +220,16 @@ impl<I: ParallelIterator, C: Consumer<I::Item>> Job<I, C> {
 #[task(pinned)]
 async fn visit_all<I: ParallelIterator, C: Consumer<I::Item>>(mut job: Job<I, C>) -> C::Output {
     job.consumer.begin(job.leaves);
-    let whole = match published_levels(job.leaves, job.leaf_len) {
-        0 => visit(&job, 0, job.leaves).await,
-        levels => visit_published(&job, 0, job.leaves, levels).await,
+    let (first, from) = if C::may_end_early() && job.leaf_len > 1 { (Some(job.block(0, 1).0), 1) } else { (None, 0) };
+    let over = from == job.leaves || (from > 0 && job.consumer.skip(from).is_some());
+    let others = match published_levels(&job, from) {
+        _ if over => None,
+        0 => Some(visit(&job, from, job.leaves).await),
+        levels => Some(visit_published(&job, from, job.leaves, levels).await),
+    };
+    let whole = match (first, others) {
+        (Some(first), Some(others)) => job.consumer.join(first, others),
+        (first, others) => first.or(others).expect("a traversal has leaves"),
     };
     let Job { iterator, consumer, .. } = job;
     // Dropped before the consumer, which may own its memory, if the drop of the iterator panics.
@@ -231,15 +238,16 @@ async fn visit_all<I: ParallelIterator, C: Consumer<I::Item>>(mut job: Job<I, C>
     consumer.finish(whole)
 }
 
-/// The least number of leaves of a traversal that publishes parts at once, unless its leaves have one index each.
-const PUBLISHED: usize = 256;
+/// The least number of indices of a traversal that publishes parts at once, unless its leaves have one index each.
+const PUBLISHED: usize = 4096;
 
-/// Returns how many times a traversal is halved, each time with a ready frame for one half, before it begins: so that each
-/// worker finds a part at once. Otherwise an idle worker would have to ask, which it does every 50 microseconds to 1 millisecond:
-/// too seldom for a traversal of a million short items, and too late for one of a few long items, the first of which would have
-/// begun.
-fn published_levels(leaves: usize, leaf_len: usize) -> u32 {
-    if leaves < PUBLISHED && leaf_len > 1 {
+/// Returns how many times a traversal of the leaves from `first` on is halved, each time with a ready frame for one half, before
+/// it begins: so that each worker finds a part at once. Otherwise an idle worker would have to ask, which it does every 50
+/// microseconds to 1 millisecond: too seldom for a traversal of a million short items, and too late for one of a few long items, the
+/// first of which would have begun.
+fn published_levels<I, C>(job: &Job<I, C>, first: usize) -> u32 {
+    let leaves = job.leaves - first;
+    if leaves == 0 || job.span < PUBLISHED && job.leaf_len > 1 {
         return 0;
     }
     // SAFETY: called in a task, on a worker; used at once.

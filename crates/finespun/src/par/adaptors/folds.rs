@@ -1,13 +1,16 @@
 //! Adaptors with a value for each leaf.
 
-use std::iter;
+use std::{iter, mem};
 
 use crate::par::indexed::IndexedParallelIterator;
 use crate::par::iterator::ParallelIterator;
 use crate::par::traversal::Bounds;
 
-/// How much longer than usual the leaves of folds are: making a value, and combining two, may take long.
-const FOLDED: usize = 8;
+/// Returns how much longer than usual the leaves of folds are: making a value, and combining two, may take long, above all if it
+/// owns memory.
+const fn folded<T>() -> usize {
+    if mem::needs_drop::<T>() { 16 } else { 8 }
+}
 
 /// Defines an adaptor with a base, a source of initial values and a closure.
 macro_rules! adaptors {
@@ -58,12 +61,12 @@ macro_rules! adaptors {
 adaptors! {
     /// See [`ParallelIterator::fold`].
     Fold<N> [I, N, F, T] T, exact = false,
-    times = FOLDED, where { I: ParallelIterator, N: Fn() -> T + Send + Sync, F: Fn(T, I::Item) -> T + Send + Sync, T: Send }
+    times = folded::<T>(), where { I: ParallelIterator, N: Fn() -> T + Send + Sync, F: Fn(T, I::Item) -> T + Send + Sync, T: Send }
     |this, items| iter::once_with(|| items.fold((this.init)(), &this.f));
 
     /// See [`ParallelIterator::fold_with`].
     FoldWith<T> [I, F, T] T, exact = false,
-    times = FOLDED, where { I: ParallelIterator, F: Fn(T, I::Item) -> T + Send + Sync, T: Clone + Send + Sync }
+    times = folded::<T>(), where { I: ParallelIterator, F: Fn(T, I::Item) -> T + Send + Sync, T: Clone + Send + Sync }
     |this, items| iter::once_with(|| items.fold(this.init.clone(), &this.f));
 
     /// See [`ParallelIterator::map_init`].

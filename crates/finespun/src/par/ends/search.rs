@@ -79,6 +79,10 @@ impl<T, F: Fn(T) -> bool + Send + Sync> Consumer<T> for Any<F> {
     fn ignores_cuts() -> bool {
         true
     }
+    #[inline(always)]
+    fn may_end_early() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> bool {
         let found = self.stop.find(leaf.number, items, |item| (self.f)(item).then_some(())).is_some();
@@ -119,6 +123,10 @@ impl<T, F: Fn(T) -> bool + Send + Sync> Consumer<T> for All<F> {
     fn ignores_cuts() -> bool {
         true
     }
+    #[inline(always)]
+    fn may_end_early() -> bool {
+        true
+    }
     #[inline]
     unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> bool {
         let failed = self.stop.find(leaf.number, items, |item| (!(self.f)(item)).then_some(())).is_some();
@@ -154,10 +162,14 @@ macro_rules! finds {
         impl<T: Send> Consumer<T> for $name {
             type Part = Option<T>;
             type Output = Option<T>;
-    #[inline(always)]
-    fn ignores_cuts() -> bool {
-        true
-    }
+            #[inline(always)]
+            fn ignores_cuts() -> bool {
+                true
+            }
+            #[inline(always)]
+            fn may_end_early() -> bool {
+                true
+            }
             #[inline]
             unsafe fn leaf(&self, leaf: Leaf, items: impl Iterator<Item = T>) -> Option<T> {
                 let found = self.0.find(leaf.number, items, Some);
@@ -256,6 +268,10 @@ impl<T, R: Try<Output = ()> + Send, F: Fn(T) -> R + Send + Sync> Consumer<T> for
     type Output = R;
     #[inline(always)]
     fn ignores_cuts() -> bool {
+        true
+    }
+    #[inline(always)]
+    fn may_end_early() -> bool {
         true
     }
     #[inline]

@@ -36,7 +36,13 @@ impl<T: Send, N: Fn() -> T + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Consum
     type Part = T;
     type Output = T;
     #[inline]
-    unsafe fn leaf(&self, _: Leaf, items: impl Iterator<Item = T>) -> T {
+    unsafe fn leaf(&self, _: Leaf, mut items: impl Iterator<Item = T>) -> T {
+        // The value of a fold's leaf, for example, which may be long, need not be combined with nothing.
+        if items.size_hint() == (1, Some(1))
+            && let Some(only) = items.next()
+        {
+            return only;
+        }
         items.fold((self.identity)(), &self.op)
     }
     fn join(&self, left: T, right: T) -> T {
