@@ -197,6 +197,8 @@ impl Flags {
     pub(crate) const BEG: Self = Self(1 << 4);
     /// A worker of another process waits for this one to handle messages.
     pub(crate) const MESSAGES: Self = Self(1 << 5);
+    /// The worker itself was woken and has not appointed a scout yet: see [`park`](crate::sched::park).
+    pub(crate) const SCOUT: Self = Self(1 << 6);
 
     /// Returns whether nothing was requested.
     #[cfg(all(test, not(loom)))]
@@ -223,6 +225,11 @@ impl Flags {
     /// Returns whether somebody waits for this worker: for work, or for the handling of messages.
     pub(crate) const fn asked(self) -> bool {
         self.0 & (Self::STEAL.0 | Self::BEG.0 | Self::MESSAGES.0) != 0
+    }
+
+    /// Returns whether the worker has a scout to appoint.
+    pub(crate) const fn scout(self) -> bool {
+        self.contains(Self::SCOUT)
     }
 
     /// Returns whether a sweep is due.
@@ -263,6 +270,7 @@ impl fmt::Debug for Flags {
             (Self::ATTENTION, "attention"),
             (Self::BEG, "beg"),
             (Self::MESSAGES, "messages"),
+            (Self::SCOUT, "scout"),
         ];
         let set = names.iter().filter(|(flag, _)| self.contains(*flag));
         f.debug_set().entries(set.map(|(_, name)| name)).finish()

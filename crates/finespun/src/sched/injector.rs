@@ -156,7 +156,7 @@ mod models {
                         // In the order of `Team::look_for_deadlock`.
                         let under_way = self.run.under_way();
                         assert!(!under_way || !self.injector.is_empty(), "the root is taken for stuck");
-                        assert!(matches!(parking.park(), Wake::Work));
+                        assert!(matches!(parking.park(), Wake::Work(_)));
                     }
                     Prepared::Park(_) | Prepared::Shutdown => unreachable!("there is one worker"),
                 }

@@ -25,7 +25,7 @@
 //!         Prepared::Park(parking) => parking,
 //!     };
 //!     match parking.park() {
-//!         Wake::Work => break,
+//!         Wake::Work(_) => break,
 //!         Wake::Shutdown => return,
 //!         Wake::ScoutTimeout(scout) => {
 //!             self.ask_running_workers_to_promote();
@@ -51,7 +51,10 @@
 //! without a timeout. When the last worker commits, the team has no scout any more (a former scout in a timed wait
 //! notices this at the timeout, then waits untimed). A worker that leaves the list while others are parked and none is
 //! the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from then on. A
-//! producer that notifies need not appoint one: the worker that it wakes does.
+//! producer that notifies need not appoint one: the worker that it wakes does. The ring takes some microseconds, and there is
+//! nothing to share before a task forks; so the worker may *postpone* the appointment until its first guard check trips, if what
+//! it was woken for is all that it can find, and no other process may have work. Meanwhile a worker that parks becomes the
+//! scout, as always.
 //!
 //! **The lookout.** While all workers are parked, the one that parked last waits with the same timeouts if workers of other
 //! processes are awake, and asks them for work. It stays parked meanwhile. If none is awake, it waits until one wakes.
@@ -70,6 +73,7 @@ use super::peers::Peers;
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::sim::{Simulator, Waited};
 use crossbeam_utils::CachePadded;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,8 +149,8 @@ pub(crate) enum Prepared<'a> {
 #[must_use = "a worker that was notified must search for work"]
 #[derive(Debug)]
 pub(crate) enum Wake<'a> {
-    /// The worker was notified: search. The worker is awake.
-    Work,
+    /// The worker was notified: search. The worker is awake; dropping this appoints a scout if one is missing.
+    Work(Parking<'a>),
     /// The scout's timeout expired: ask running workers to promote, then park again.
     ScoutTimeout(Scout<'a>),
     /// The lookout's timeout expired: ask running workers of other processes, then park on.
@@ -323,6 +327,20 @@ impl Idle {
         }
     }
 
+    /// Appoints a scout if one is missing.
+    #[cold]
+    pub(crate) fn appoint_scout(&self) {
+        self.appoint(self.lock());
+    }
+
+    fn appoint(&self, mut stages: MutexGuard<'_, Stages>) {
+        let appointed = stages.appoint_scout();
+        drop(stages);
+        if let Some(scout) = appointed {
+            self.spots[scout].bell.ring();
+        }
+    }
+
     /// Removes `worker` from the list (3, 4). Returns false if it was not on the list.
     fn rouse(&self, stages: &mut Stages, worker: usize) -> bool {
         let was_idle = stages.rouse(worker);
@@ -388,11 +406,15 @@ impl<'a> Parking<'a> {
                 return Wake::Shutdown;
             }
             if stages.is_awake(self.worker) {
-                return Wake::Work;
+                drop(stages);
+                return Wake::Work(self);
             }
             match waited {
                 // As if notified: the drop of `self` removes the worker from the list.
-                Waited::Arrived => return Wake::Work,
+                Waited::Arrived => {
+                    drop(stages);
+                    return Wake::Work(self);
+                }
                 Waited::TimedOut if stages.time_out(self.worker) => return Wake::ScoutTimeout(Scout(self)),
                 Waited::TimedOut if stages.is_lookout(self.worker) => {
                     stages.lengthen();
@@ -411,6 +433,15 @@ impl<'a> Parking<'a> {
             self.idle.spots[self.worker].core.store(core(), std::sync::atomic::Ordering::Relaxed);
             waited = bell.wait(timeout);
         }
+    }
+
+    /// Removes the worker from the list, unless a notification already has. Returns whether a scout is missing; then the worker
+    /// calls [`Idle::appoint_scout`] soon.
+    pub(crate) fn postpone(self) -> bool {
+        let parking = ManuallyDrop::new(self);
+        let mut stages = parking.idle.lock();
+        parking.idle.rouse(&mut stages, parking.worker);
+        stages.lacks_scout()
     }
 
     /// Looks for work, and commits (2) or withdraws (4). The worker is announced, or has been notified since it
@@ -455,10 +486,6 @@ impl Drop for Parking<'_> {
     fn drop(&mut self) {
         let mut stages = self.idle.lock();
         self.idle.rouse(&mut stages, self.worker);
-        let appointed = stages.appoint_scout();
-        drop(stages);
-        if let Some(scout) = appointed {
-            self.idle.spots[scout].bell.ring();
-        }
+        self.idle.appoint(stages);
     }
 }

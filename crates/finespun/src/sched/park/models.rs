@@ -62,7 +62,7 @@ impl Pool {
             }
         };
         match parking.park() {
-            Wake::Work => true,
+            Wake::Work(_) => true,
             Wake::Shutdown => false,
             Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
         }
@@ -205,7 +205,7 @@ fn only_the_last_worker_to_idle_receives_last() {
                         Prepared::Work => {}
                         Prepared::Shutdown => return,
                         Prepared::Park(parking) => match parking.park() {
-                            Wake::Work => {}
+                            Wake::Work(_) => {}
                             Wake::Shutdown => return,
                             Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
                         },
@@ -324,7 +324,7 @@ fn an_idle_thief_finds_a_pushed_item() {
                     if let Prepared::Park(parking) | Prepared::Last(parking) =
                         idle.prepare_park(0, || !deque.is_empty())
                     {
-                        assert!(matches!(parking.park(), Wake::Work));
+                        assert!(matches!(parking.park(), Wake::Work(_)));
                     }
                 }
             })
@@ -357,7 +357,7 @@ fn the_end_of_the_last_external_wait_is_noticed() {
                         if !externals.any() {
                             return;
                         }
-                        assert!(matches!(parking.park(), Wake::Work));
+                        assert!(matches!(parking.park(), Wake::Work(_)));
                     }
                 }
             })
@@ -431,7 +431,7 @@ macro_rules! rest {
                             }
                         };
                         match parking.park() {
-                            Wake::Work => {}
+                            Wake::Work(_) => {}
                             Wake::Shutdown => return,
                             Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
                         }

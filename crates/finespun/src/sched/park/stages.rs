@@ -133,10 +133,15 @@ impl Stages {
         self.timeout = (self.timeout * 2).clamp(SCOUT_TIMEOUT_MIN, SCOUT_TIMEOUT_MAX);
     }
 
+    /// Returns whether a worker is parked, but not all are, and none is the scout.
+    pub(super) fn lacks_scout(&self) -> bool {
+        self.parked > 0 && self.scout.is_none() && !self.all_parked() && !self.shut_down
+    }
+
     /// Makes a parked worker the scout if none is. Returns the new scout, which the caller must ring. Called by a
     /// worker that has left the list.
     pub(super) fn appoint_scout(&mut self) -> Option<usize> {
-        if self.scout.is_some() || self.all_parked() || self.shut_down {
+        if !self.lacks_scout() {
             return None;
         }
         self.scout = self.youngest(|stage, _| stage == Stage::Parked);

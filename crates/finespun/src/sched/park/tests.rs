@@ -177,7 +177,7 @@ impl Pool {
                     }
                 };
                 match parking.park() {
-                    Wake::Work => break,
+                    Wake::Work(_) => break,
                     Wake::Shutdown => return,
                     Wake::ScoutTimeout(scout) => {
                         self.asked.fetch_add(1, Ordering::Release);
@@ -289,6 +289,48 @@ fn a_scout_that_finds_work_leaves_a_successor() {
 }
 
 #[test]
+fn a_woken_worker_may_postpone_the_appointment_of_a_scout() {
+    let idle = Idle::new(3, None, None);
+    let park = |worker| match idle.prepare_park(worker, || false) {
+        Prepared::Park(parking) | Prepared::Last(parking) => parking,
+        other => panic!("{other:?}"),
+    };
+    let woken_of_all = || {
+        let parked = [0, 1, 2].map(park);
+        idle.notify_one();
+        let [first, second, third] = parked;
+        let Wake::Work(woken) = third.park() else { panic!("not woken") };
+        assert!(woken.postpone());
+        assert!((0..3).all(|worker| idle.lock().timeout_of(worker).is_none()));
+        (first, second)
+    };
+    let (first, second) = woken_of_all();
+    idle.appoint_scout();
+    assert_eq!(idle.lock().timeout_of(1), Some(Duration::ZERO));
+    assert!(matches!(second.park(), Wake::ScoutTimeout(_)));
+    drop(first);
+
+    // A worker that parks meanwhile becomes the scout, and nothing is left to appoint.
+    let (first, second) = woken_of_all();
+    idle.notify_one();
+    let Wake::Work(woken) = second.park() else { panic!("not woken") };
+    assert!(woken.postpone());
+    let second = park(1);
+    assert_eq!(idle.lock().timeout_of(1), Some(SCOUT_TIMEOUT_MIN));
+    idle.appoint_scout();
+    assert_eq!(idle.lock().timeout_of(0), None);
+    assert!(matches!(second.park(), Wake::ScoutTimeout(_)));
+    drop(first);
+
+    // None is needed while all are parked.
+    let (first, second) = woken_of_all();
+    let third = park(2);
+    idle.appoint_scout();
+    assert!((0..3).all(|worker| idle.lock().timeout_of(worker).is_none()));
+    drop((first, second, third));
+}
+
+#[test]
 fn a_panic_in_work_visible_withdraws_the_worker() {
     let idle = Idle::new(2, None, None);
     let look = || idle.prepare_park(0, || panic!("look"));
@@ -310,6 +352,6 @@ fn each_notification_wakes_one_worker() {
     assert!(idle.anyone_idle() && !idle.all_idle());
     idle.notify_one();
     assert!(!idle.anyone_idle());
-    assert!(matches!(first.park(), Wake::Work));
-    assert!(matches!(second.park(), Wake::Work));
+    assert!(matches!(first.park(), Wake::Work(_)));
+    assert!(matches!(second.park(), Wake::Work(_)));
 }

@@ -149,6 +149,9 @@ impl Worker<'_> {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.front.guard.take();
+        if flags.scout() {
+            self.team.idle.appoint_scout();
+        }
         if flags.cancel() {
             context.pool().reclaim_once(&self.team.budget);
         }
@@ -217,6 +220,9 @@ impl Scheduler for Worker<'_> {
         if self.trips_always {
             self.arm_guard();
             self.pass_time();
+        }
+        if flags.scout() {
+            self.team.idle.appoint_scout();
         }
         if flags.cancel() {
             context.pool().reclaim_once(&self.team.budget);

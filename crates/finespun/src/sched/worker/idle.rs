@@ -278,7 +278,11 @@ impl Worker<'_> {
             #[cfg(feature = "visits")]
             self.context().front.guard.set_limit(self.stack_limit);
             match woken {
-                Wake::Work => {
+                Wake::Work(parking) => {
+                    let alone = self.simulator.is_none() && team.peers.is_none() && !self.addressed();
+                    if alone && parking.postpone() {
+                        self.entry.request(Flags::SCOUT);
+                    }
                     if let Some(ringer) = self.simulator.and_then(|simulator| simulator.rung_by()) {
                         // With few victims per search, a random one rarely has work while few workers are busy.
                         self.victims_from.set(ringer as u64);
