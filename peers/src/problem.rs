@@ -27,8 +27,14 @@ pub enum Problem {
     Tree,
     /// Unbalanced tree search, geometric.
     UtsT1,
+    /// Unbalanced tree search, geometric, with sizes that swing with the depth.
+    UtsT2,
     /// Unbalanced tree search, binomial: deep and ragged.
     UtsT3,
+    /// Unbalanced tree search, geometric above and binomial below.
+    UtsT4,
+    /// Unbalanced tree search, geometric, with sizes that shrink with the depth.
+    UtsT5,
     /// Sorting by a merge sort with parallel merges.
     Cilksort,
     /// The 0-1 knapsack by exhaustive search.
@@ -99,7 +105,7 @@ pub enum Instance {
     },
     /// A UTS tree.
     Uts {
-        /// `T1` or `T3`.
+        /// `T1` to `T5`.
         name: &'static str,
         /// Its parameters, in the option letters of the original benchmark.
         options: String,
@@ -148,9 +154,21 @@ impl Problem {
                 let (depth, nodes) = scale.pick((6, 16_000), (7, 63_914), (10, 4_130_071));
                 Instance::Uts { name: "T1", options: format!("-t 1 -a 3 -d {depth} -b 4 -r 19"), nodes }
             }
+            Self::UtsT2 => {
+                let (depth, nodes) = scale.pick((8, 25_174), (9, 53_744), (16, 4_117_769));
+                Instance::Uts { name: "T2", options: format!("-t 1 -a 2 -d {depth} -b 6 -r 502"), nodes }
+            }
             Self::UtsT3 => {
                 let (root, nodes) = scale.pick((20, 6_213), (100, 6_797), (2000, 4_112_897));
                 Instance::Uts { name: "T3", options: format!("-t 0 -b {root} -q 0.124875 -m 8 -r 42"), nodes }
+            }
+            Self::UtsT4 => {
+                let (depth, nodes) = scale.pick((8, 15_914), (10, 45_120), (16, 4_132_453));
+                Instance::Uts { name: "T4", options: format!("-t 2 -a 0 -d {depth} -b 6 -r 1 -q 0.234375 -m 4"), nodes }
+            }
+            Self::UtsT5 => {
+                let (depth, nodes) = scale.pick((12, 21_579), (13, 41_473), (20, 4_147_582));
+                Instance::Uts { name: "T5", options: format!("-t 1 -a 0 -d {depth} -b 4 -r 34"), nodes }
             }
             Self::Cilksort => Instance::Cilksort { length: scale.pick(10_000, 100_000, 20_000_000) },
             Self::Knapsack => Instance::Knapsack { items: scale.pick(10, 16, 27) },
@@ -200,7 +218,10 @@ impl fmt::Display for Problem {
             Self::Matmul => "matmul",
             Self::Tree => "tree",
             Self::UtsT1 => "uts-t1",
+            Self::UtsT2 => "uts-t2",
             Self::UtsT3 => "uts-t3",
+            Self::UtsT4 => "uts-t4",
+            Self::UtsT5 => "uts-t5",
             Self::Cilksort => "cilksort",
             Self::Knapsack => "knapsack",
             Self::Strassen => "strassen",
