@@ -44,6 +44,28 @@ async fn group() -> u64 {
 }
 
 #[task]
+async fn append(numbers: &mut Vec<u64>, n: u64) -> u64 {
+    let n = later(n).await;
+    numbers.push(n);
+    n
+}
+
+#[task]
+async fn lends() -> u64 {
+    let mut numbers = vec![1];
+    let mut sum = 0;
+    for k in 0..2 {
+        sum += append(&mut numbers, k).await;
+        let last = numbers.last_mut().unwrap();
+        *last += 1;
+        sum += later(*last).await;
+        numbers.push(sum);
+    }
+    let first = append(&mut numbers, 5).await;
+    numbers.into_iter().sum::<u64>() + first
+}
+
+#[task]
 async fn first_of(k: u64) -> Result<(), u64> {
     loop {
         yield_now().await;
@@ -145,6 +167,7 @@ fn everything_a_little() {
         assert_eq!(runtime.run(fib(6)), 8);
         assert_eq!(runtime.run(loops()), 7);
         assert_eq!(runtime.run(group()), 6);
+        assert_eq!(runtime.run(lends()), 19);
         assert_eq!(runtime.run(broken()), 2);
         assert!(runtime.try_run(failing()).is_err());
         assert_eq!(runtime.run(objects()), 15);
