@@ -135,7 +135,9 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
             "`{}` has the name of a finespun reference or array, which has no destructor, but this type has one: write its path, as in `cell::Ref`",
         );
         let (rest, of_std) = (code.rest, emit::checks::of_std(block));
-        let loans = lent.is_some().then(|| lend::checked(&emit::pinned::write(params, &ready.ret, block)));
+        let loans = lent
+            .is_some()
+            .then(|| lend::checked(&emit::pinned::write(params, &ready.ret, &lend::moved(block, &ready.moves))));
         code.rest = quote::quote!(#names #of_std #loans #rest);
         code.inlined = code.forwards && !scan::block_has_closure(block) && !parts;
         code.direct = listed && (parts || lent.is_some());
@@ -345,6 +347,7 @@ fn prepare(source: Source<'_>, cuts: &[Cut], loans: &Loans, reasons: &mut Reason
         located: false,
         taken,
         cells: cells.cells,
+        moves: cells.moves,
     })
 }
 

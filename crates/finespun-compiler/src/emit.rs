@@ -44,7 +44,7 @@ use crate::choose::Code;
 use crate::flow::capture::Flow;
 use crate::flow::event::Place;
 use crate::ir::{Body, Call, PointId};
-use crate::lend::Cell;
+use crate::lend::{Cell, Move};
 use crate::names::Names;
 use crate::scan::Known;
 
@@ -68,6 +68,8 @@ pub(crate) struct Ready {
     pub(crate) taken: Vec<Ident>,
     /// The cells of lent locals.
     pub(crate) cells: Vec<Cell>,
+    /// The places where lent locals get their values back.
+    pub(crate) moves: Vec<Move>,
 }
 
 impl Ready {

@@ -16,13 +16,14 @@
 //! is never called, in which the local is a plain one.
 //!
 //! A value that the body uses by itself is read out of the cell, which notes that it is empty if the type has a
-//! destructor; in a closure, the type must have none. A `move` closure would own the reference instead of the value, so the
-//! body stays as it is.
+//! destructor; in a closure, the type must be `Copy`, since the closure may outlive the cell. A `move` closure would own the
+//! reference instead of the value, so the body stays as it is.
 //!
 //! Behind the last statement that lends it, the local gets its value back, and rustc's rules hold again, if nothing can tell
 //! the cell's old content from it: a callee may have stored a reference, through which an atomic, say, would be read in the
-//! cell and written in the local. So no other local is named any more, or the local is a collection or a number that is not
-//! `mut`.
+//! cell and written in the local. So no other local is named any more, and the local is moved at that point in the copy too:
+//! rustc sees references that parameters, or the local itself, still keep. Or the local is a collection or a number that is
+//! not `mut`.
 //!
 //! A reference is less than a local: nothing can be moved through it, and no `&mut` be used behind a shared one. So the
 //! body stays as it is where only the type tells whether a method does either.
@@ -36,12 +37,15 @@ mod types;
 use std::collections::HashSet;
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use quote::{ToTokens, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Pat, Stmt};
 
 use self::local::Local;
 use crate::choose::Param;
 use crate::flow::capture::Demand;
+use crate::macros;
 use crate::names::{self, Names};
 use crate::scan;
 
@@ -54,14 +58,18 @@ pub(crate) fn replace(
     names: &mut Names,
 ) -> Option<Cells> {
     let mut cells = Cells::default();
+    let whole = block.clone();
     let given: Vec<Ident> = pats.iter().flat_map(names::binders).collect();
     for key in &loans.lent {
         // With the references to the contents of cells, which the body names now instead of these locals.
         let keys = names.vars.iter().map(|var| var.key.clone());
         let locals = keys.filter(|key| !given.contains(key)).collect();
-        let (cell, demand) = Local::new(key, locals, loans, names).replace(pats, params, block)?;
-        cells.cells.push(cell);
-        cells.demands.extend(demand);
+        let replaced = Local::new(key, locals, loans, names).replace(pats, params, block)?;
+        cells.cells.push(replaced.cell);
+        cells.demands.extend(replaced.demand);
+        if replaced.moves {
+            cells.moves.push(Move::of(key, names, &whole)?);
+        }
     }
     Some(cells)
 }
@@ -84,6 +92,82 @@ pub(crate) struct Cells {
     pub(crate) cells: Vec<Cell>,
     /// The code depends on these.
     pub(crate) demands: Vec<Demand>,
+    pub(crate) moves: Vec<Move>,
+}
+
+/// A place where a local gets its value back, unless there are references to it.
+pub(crate) struct Move {
+    /// The user's name.
+    name: Ident,
+    /// Whether the declaration says `mut`.
+    mutable: bool,
+    /// The number of the block, of all in the body in order, and of the statement behind the move, counted from the end.
+    block: usize,
+    behind: usize,
+}
+
+impl Move {
+    /// Finds the place in the `whole` body, whose names are resolved.
+    fn of(key: &Ident, names: &Names, whole: &Block) -> Option<Move> {
+        struct Find<'a> {
+            key: &'a Ident,
+            blocks: usize,
+            /// The number of the block, the statements behind, and the pattern.
+            found: Option<(usize, usize, bool)>,
+        }
+        impl<'a> Visit<'a> for Find<'_> {
+            fn visit_block(&mut self, block: &'a Block) {
+                let number = self.blocks;
+                self.blocks += 1;
+                let mutable = block.stmts.iter().find_map(|stmt| match stmt {
+                    Stmt::Local(e) => local::binder(&e.pat).filter(|p| p.ident == *self.key),
+                    _ => None,
+                });
+                // A parameter is declared outside.
+                if mutable.is_some() || number == 0 {
+                    let lends =
+                        |stmt: &Stmt| scan::stmt_awaits(stmt) && macros::uses(&stmt.to_token_stream(), self.key);
+                    let behind = block.stmts.iter().rev().position(lends);
+                    let mutable = mutable.is_some_and(|p| p.mutability.is_some());
+                    self.found = behind.map(|behind| (number, behind, mutable));
+                }
+                visit::visit_block(self, block);
+            }
+            fn visit_item(&mut self, _: &'a syn::Item) {}
+        }
+        let mut find = Find { key, blocks: 0, found: None };
+        find.visit_block(whole);
+        let (block, behind, mutable) = find.found?;
+        let shown = &names.vars[names.find(key)?].shown;
+        // `self` cannot be bound again.
+        (shown != "__this").then(|| Move { name: names::named(shown, key.span()), mutable, block, behind })
+    }
+}
+
+/// Returns the body in which locals are moved where they get their values back.
+pub(crate) fn moved(block: &Block, moves: &[Move]) -> Block {
+    struct Insert<'a>(&'a [Move], usize);
+    impl VisitMut for Insert<'_> {
+        fn visit_block_mut(&mut self, block: &mut Block) {
+            let number = self.1;
+            self.1 += 1;
+            visit_mut::visit_block_mut(self, block);
+            let mut here: Vec<_> = self.0.iter().filter(|place| place.block == number).collect();
+            // From the last one on, so that the places before stay where they are.
+            here.sort_by_key(|place| place.behind);
+            let len = block.stmts.len();
+            for Move { name, mutable, behind, .. } in here {
+                // Bound again, so that rustc still knows whether it may change.
+                let binding = (!mutable).then(|| quote_spanned!(Span::mixed_site()=> let));
+                let stmt = quote_spanned!(Span::mixed_site()=> #binding #name = ::finespun::__rt::moved(#name););
+                block.stmts.insert(len - behind, syn::parse2(stmt).expect("a statement"));
+            }
+        }
+        fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+    }
+    let mut block = block.clone();
+    Insert(moves, 0).visit_block_mut(&mut block);
+    block
 }
 
 /// A cell, and the reference to its content. The reference stays on the stack: a frame holds cells only, so that the
@@ -131,13 +215,19 @@ pub(crate) fn source(expr: &Expr) -> Option<(&Ident, bool)> {
         let (Some(Expr::Reference(argument)), 3) = (call.args.first(), segments.len()) else { return None };
         (segments[1].ident == "__rt").then_some((&segments[2].ident, &argument.expr))
     }
-    let Expr::Unsafe(e) = expr else { return None };
-    let [Stmt::Expr(inner, None)] = &e.block.stmts[..] else { return None };
+    let inner = match expr {
+        Expr::Unsafe(e) => match &e.block.stmts[..] {
+            [Stmt::Expr(inner, None)] => inner,
+            _ => return None,
+        },
+        // What a closure copies.
+        other => other,
+    };
     match inner {
         Expr::MethodCall(e) if ["taken", "taken_back", "taken_of_std"].iter().any(|name| e.method == name) => {
             scan::name(&e.receiver).map(|cell| (cell, false))
         }
-        Expr::MethodCall(e) if e.method == "copied" => {
+        Expr::MethodCall(e) if e.method == "copied" || e.method == "copied_in_closure" => {
             let (_, place) = call(&e.receiver).filter(|(name, _)| *name == "place")?;
             Some((scan::root(place)?.0, false))
         }

@@ -533,7 +533,7 @@ pub mod __rt {
         call_straight, never, wait,
     };
     pub use crate::frame::context::{Cx, cx};
-    pub use crate::frame::lent::{Frozen, Lent, OfStd, Place, lend, lent, lent_mut, place};
+    pub use crate::frame::lent::{CopiedInClosure, Frozen, Lent, OfStd, Place, lend, lent, lent_mut, moved, place};
     pub use crate::frame::origin::{Named, Note, Noted, Origin};
     pub use crate::group::construct::OfConstruct;
     #[cfg(feature = "objects")]

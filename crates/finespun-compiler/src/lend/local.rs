@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Ident, Pat, Stmt, Type, UnOp};
+use syn::{Block, Expr, Ident, Item, Pat, Stmt, Type, UnOp};
 
 use super::types::{is_consumed, is_frozen, is_known, made, made_type, surely_drops, written_type};
 use super::{Cell, Loans};
@@ -22,6 +22,7 @@ use crate::scan;
 const REPEATED: &[&str] = &["parfor", "join_all", "reduce", "repeat_with"];
 
 /// A local that moves into a cell.
+#[derive(Clone)]
 pub(super) struct Local {
     key: Ident,
     cell: Ident,
@@ -54,7 +55,18 @@ pub(super) struct Local {
     closure: bool,
     /// The type must have no destructor.
     demanded: bool,
+    /// The local gets its value back where rustc has to see that there are no references to it.
+    moves: bool,
     refused: bool,
+}
+
+/// What replaces a local.
+pub(super) struct Replaced {
+    pub(super) cell: Cell,
+    /// The code depends on it.
+    pub(super) demand: Option<Demand>,
+    /// Whether the local must be moved in the copy, where it gets its value back.
+    pub(super) moves: bool,
 }
 
 impl Local {
@@ -79,42 +91,59 @@ impl Local {
             repeated: false,
             closure: false,
             demanded: false,
+            moves: false,
             refused: false,
         }
     }
 
-    /// Moves the local into a cell. Returns the cell and the demand on which the code depends, or `None` if the local must
-    /// stay.
-    pub(super) fn replace(
-        mut self,
-        pats: &mut [Pat],
-        params: &[Param],
-        block: &mut Block,
-    ) -> Option<(Cell, Option<Demand>)> {
+    /// Moves the local into a cell. Returns `None` if the local must stay.
+    pub(super) fn replace(mut self, pats: &mut [Pat], params: &[Param], block: &mut Block) -> Option<Replaced> {
+        let declared = Declared::of(block);
         match pats.iter().position(|pat| names::binders(pat).contains(&self.key)) {
             Some(index) => self.parameter(&mut pats[index], &params[index..], block),
             None => self.declared(block),
         }
         let emptied = self.taken && self.assigned;
-        if self.refused || emptied || (self.mutable && self.held) {
+        // The demand is checked outside of the body.
+        let shadowed = self.demanded && self.ty.as_ref().is_some_and(|ty| declared.names_in(ty));
+        if self.refused || emptied || shadowed || (self.mutable && self.held) {
             return None;
         }
         let demand = self.ty.filter(|_| self.demanded).map(|ty| Demand { ty, own: false });
-        Some((Cell { cell: self.cell, reference: self.reference, mutable: self.mutable }, demand))
+        let cell = Cell { cell: self.cell, reference: self.reference, mutable: self.mutable };
+        Some(Replaced { cell, demand, moves: self.moves })
     }
 
     /// Moves a parameter into a cell behind the exits at the body's beginning. `params` begin with this one.
     fn parameter(&mut self, pat: &mut Pat, params: &[Param], block: &mut Block) {
         self.named(pat);
         self.typed(params[0].ty.as_ref());
-        // The cell is dropped before the parameters.
-        if params[0].kind.drops && params[1..].iter().any(|later| later.kind.drops) {
-            self.demand();
-        }
-        let start = block.stmts.iter().take_while(|stmt| matches!(stmt, Stmt::Item(_)) || is_exit(stmt)).count();
+        // The cell is dropped before the later parameters, whose destructors may read this one.
+        self.refused |= params[1..].iter().any(|later| later.kind.drops);
+        let exits = |stmt: &&Stmt| matches!(stmt, Stmt::Item(_)) || is_exit(stmt) && !self.stores(stmt);
+        let start = block.stmts.iter().take_while(exits).count();
         if self.from(block, start) {
             again(pat);
         }
+    }
+
+    /// Returns whether a reference to the local may be stored in another by the condition of an exit.
+    fn stores(&self, exit: &Stmt) -> bool {
+        struct Stores<'a>(&'a Local, bool);
+        impl<'a> Visit<'a> for Stores<'_> {
+            fn visit_expr_reference(&mut self, e: &'a syn::ExprReference) {
+                self.1 |= self.0.names(e);
+                visit::visit_expr_reference(self, e);
+            }
+            fn visit_expr_method_call(&mut self, e: &'a syn::ExprMethodCall) {
+                // The method may store a reference to its receiver in what an argument refers to.
+                self.1 |= self.0.names(&e.receiver) && !e.args.is_empty();
+                visit::visit_expr_method_call(self, e);
+            }
+        }
+        let mut stores = Stores(self, false);
+        stores.visit_stmt(exit);
+        stores.1
     }
 
     /// Looks at the pattern, which must be one name, and nothing else.
@@ -197,11 +226,15 @@ impl Local {
         let end = block.stmts.iter().rposition(lends).map_or(start, |last| last + 1).max(start);
         let (lending, behind) = block.stmts.split_at_mut(end);
         lending[start..].iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
-        let alone = self.alone(&lending[start..], behind);
+        // A part that has been moved out is missing.
+        let alone = self.alone(&lending[start..], behind) && !self.demanded;
         let back = (alone || (self.frozen && !self.mutable))
             && !self.held
             && !self.taken
             && behind.iter().any(|stmt| self.names(stmt));
+        // Other values need not move back, unless the cell is in the way.
+        let back = back && (self.frozen || !self.stays(behind));
+        self.moves = back && alone;
         if !back {
             behind.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
         }
@@ -227,9 +260,15 @@ impl Local {
         back
     }
 
+    /// Returns whether the local may stay in its cell behind the statements that lend it.
+    fn stays(&self, behind: &[Stmt]) -> bool {
+        let (mut local, mut behind) = (self.clone(), behind.to_vec());
+        behind.iter_mut().for_each(|stmt| local.visit_stmt_mut(stmt));
+        !local.refused && !local.demanded && !(local.taken && local.assigned)
+    }
+
     /// Returns whether no other local may use the local behind the statements that lend it, through a reference that it got
-    /// from a callee. Nothing here depends on guesses from names, since rustc could not check them. Parameters live longer
-    /// than the local, so they keep no such reference; nor do older locals with a destructor.
+    /// from a callee. If a parameter may, or the local itself, rustc says so: see [`moved`](super::moved).
     fn alone(&self, lending: &[Stmt], behind: &[Stmt]) -> bool {
         struct Bound(Vec<Ident>);
         impl<'a> Visit<'a> for Bound {
@@ -289,6 +328,11 @@ impl Local {
         if whole && !self.closure {
             self.taken = true;
             *expr = syn::parse_quote_spanned!(site=> unsafe { #cell.taken(&*#reference) });
+            return;
+        }
+        if self.closure {
+            // The closure may own the value and outlive the cell.
+            *expr = syn::parse_quote_spanned!(site=> ::finespun::__rt::place(&#expr).copied_in_closure());
             return;
         }
         self.demand();
@@ -367,6 +411,60 @@ impl Local {
             Arguments::None => {}
         }
         macros::rebuild(mac, &arguments);
+    }
+}
+
+/// The names that items of a body declare, or `None` if they may be any.
+struct Declared(Option<HashSet<String>>);
+
+impl Declared {
+    fn of(block: &Block) -> Declared {
+        let mut declared = Declared(Some(HashSet::new()));
+        declared.visit_block(block);
+        declared
+    }
+
+    /// Returns whether the type may name one of them.
+    fn names_in(&self, ty: &Type) -> bool {
+        let declares = |name: &Ident| self.0.as_ref().is_none_or(|names| names.contains(&name.to_string()));
+        macros::mentions(&ty.to_token_stream(), &declares)
+    }
+}
+
+impl<'a> Visit<'a> for Declared {
+    fn visit_item(&mut self, item: &'a Item) {
+        let Some(names) = &mut self.0 else { return };
+        let name = match item {
+            Item::Const(e) => &e.ident,
+            Item::Enum(e) => &e.ident,
+            Item::Mod(e) => &e.ident,
+            Item::Struct(e) => &e.ident,
+            Item::Trait(e) => &e.ident,
+            Item::Type(e) => &e.ident,
+            Item::Union(e) => &e.ident,
+            // Of values, and of macros, which declare nothing before they are used.
+            Item::Fn(_) | Item::Impl(_) | Item::Static(_) => return,
+            Item::Macro(e) if e.ident.is_some() => return,
+            _ => {
+                self.0 = None;
+                return;
+            }
+        };
+        names.insert(name.to_string());
+    }
+    fn visit_stmt_macro(&mut self, e: &'a syn::StmtMacro) {
+        if macros::parse(&e.mac).is_none() && !scan::is_join(&e.mac) {
+            self.0 = None;
+        }
+    }
+}
+
+/// Returns the binder of a pattern that is one name.
+pub(super) fn binder(pat: &Pat) -> Option<&syn::PatIdent> {
+    match pat {
+        Pat::Ident(p) => Some(p),
+        Pat::Type(p) => binder(&p.pat),
+        _ => None,
     }
 }
 

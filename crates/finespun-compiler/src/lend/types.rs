@@ -25,9 +25,13 @@ fn maker(expr: &Expr) -> Option<&Path> {
     Some(&path.path)
 }
 
-/// Returns the name of the type that `Type::new(..)` makes, if the path may be one of std's.
+/// Returns the name of the type that `Type::new(..)` makes, if the path may be one of std's. Other functions of a type, such as
+/// `String::from_utf8`, may make something else.
 pub(super) fn made_type(expr: &Expr) -> Option<&Ident> {
-    of_std(maker(expr)?, 1)
+    const MAKERS: &[&str] = &["new", "from", "with_capacity", "default", "from_iter"];
+    let path = maker(expr)?;
+    let makes = path.segments.last().is_some_and(|last| MAKERS.iter().any(|name| last.ident == name));
+    if makes { of_std(path, 1) } else { None }
 }
 
 /// Returns the name of a type, if the path may be one of std's.

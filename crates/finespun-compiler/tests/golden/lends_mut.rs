@@ -41,6 +41,7 @@ fn lends(
                             __t0 => unsafe { ::finespun::__rt::call_async(__t0) }.await,
                         });
                     }
+                    v = ::finespun::__rt::moved(v);
                     v
                 }),
             );

@@ -74,4 +74,39 @@ async fn no_vector_of_std() -> u64 {
     a + v.number()
 }
 
+struct Plain {
+    x: u64,
+}
+
+fn eat(plain: Plain) -> u64 {
+    plain.x
+}
+
+#[task]
+async fn closure_that_owns(n: u64) -> Box<dyn FnOnce() -> u64 + Send> {
+    let plain: Plain = Plain { x: n };
+    read(&plain).await;
+    Box::new(|| eat(plain))
+}
+
+/// Refers to itself or another of its kind.
+struct Node<'a> {
+    value: std::sync::atomic::AtomicU64,
+    next: std::sync::Mutex<Option<&'a Node<'a>>>,
+}
+
+#[task]
+async fn link<'a>(node: &'a Node<'a>) {
+    yield_now().await;
+    *node.next.lock().unwrap() = Some(node);
+}
+
+#[task]
+async fn linked_to_itself(n: u64) -> u64 {
+    let node = Node { value: n.into(), next: Default::default() };
+    link(&node).await;
+    node.value.store(5, std::sync::atomic::Ordering::Relaxed);
+    node.next.lock().unwrap().unwrap().value.load(std::sync::atomic::Ordering::Relaxed)
+}
+
 fn main() {}

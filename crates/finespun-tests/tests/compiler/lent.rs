@@ -402,6 +402,132 @@ mod careful {
     }
 }
 
+/// A value that is worth a block of its own, and no destructor that would show a second drop.
+pub struct Big {
+    words: [u64; 600],
+}
+
+/// Reads what it borrows when it is dropped.
+pub struct Last<'a>(&'a Big);
+
+impl Drop for Last<'_> {
+    fn drop(&mut self) {
+        let other = Box::new([9u64; 700]);
+        log(format_args!("last {}", self.0.words[1]));
+        drop(other);
+    }
+}
+
+static BIG: Big = Big { words: [3; 600] };
+
+pub struct Shadowed {
+    x: u64,
+}
+
+/// Keeps a reference, and says whether it is empty.
+pub struct Keeper<'a>(Option<&'a AtomicU64>);
+
+impl<'a> Keeper<'a> {
+    fn add(&mut self, of: &'a AtomicU64) -> bool {
+        self.0 = Some(of);
+        false
+    }
+    fn get(&self) -> u64 {
+        self.0.map_or(0, |of| of.load(Relaxed))
+    }
+}
+
+#[task]
+async fn keep<'a>(keeper: &mut Keeper<'a>, of: &'a AtomicU64) {
+    leaf(0).await;
+    keeper.0 = Some(of);
+}
+
+mod reviewed {
+    use super::*;
+
+    corpus! {
+        fn kept_by_a_parameter(mut keeper: Keeper<'_>, n: u64) -> u64 {
+            async fn keep<'a>(keeper: &mut Keeper<'a>, of: &'a AtomicU64) { keeper.0 = Some(of) }
+            let lent = AtomicU64::new(n);
+            leaf(&lent).await;
+            keeper.add(&lent);
+            leaf(&lent).await;
+            lent.store(5, Relaxed);
+            keeper.get()
+        } with (Keeper(None), 7);
+
+        fn copied_by_closures(n: u64) -> u64 {
+            let lent = Point { x: n };
+            leaf(&lent).await;
+            let f = || { let other = lent; other.x };
+            let x: u64 = f() + f();
+            drop(f);
+            x + leaf(&lent).await.x
+        } with (7);
+    }
+
+    mod pinned_parts {
+        use super::*;
+
+        corpus! { parts:
+            fn functions_of_types(n: u64) -> String {
+                let bytes = vec![b'0' + n as u8];
+                let lent = String::from_utf8_lossy(&bytes);
+                leaf(&lent).await;
+                let other = String::from_utf8(bytes.clone());
+                leaf(&other).await;
+                lent.into_owned() + &format!("{}", other.is_ok())
+            } with (7);
+
+            fn kept_by_an_exit(c: AtomicU64, mut keeper: Keeper<'_>) -> u64 {
+                if keeper.add(&c) {
+                    return 0;
+                }
+                leaf(&c).await;
+                c.store(5, Relaxed);
+                keeper.get()
+            } with (AtomicU64::new(7), Keeper(None));
+
+            fn read_by_a_later_parameter(lent: Big, mut last: Last<'_>) -> u64 {
+                leaf(&lent).await;
+                last.0 = &lent;
+                leaf(&lent).await.words[0]
+            } with (Big { words: [7; 600] }, Last(&BIG));
+
+            fn types_of_the_body(n: u64) -> u64 {
+                struct Shadowed { x: N }
+                let lent: Shadowed = Shadowed { x: N(n) };
+                let k = leaf(&lent).await.x.0;
+                let x = lent.x;
+                x.0 + leaf(k).await
+            } with (7);
+
+            fn aliases_of_the_body(n: u64) -> u64 {
+                type Shadowed = (N, u64);
+                let lent: Shadowed = (N(n), n);
+                let k = leaf(&lent).await.1;
+                let x = lent.0;
+                x.0 + leaf(k).await
+            } with (7);
+
+            fn lengths_of_the_body(n: u64) -> u64 {
+                const LEN: usize = 3;
+                let lent: [u64; LEN] = [n; LEN];
+                let k = leaf(&lent).await[0];
+                let f = || { let all = lent; all[2] };
+                f() + leaf(k).await
+            } with (7);
+
+            fn dropped_in_the_order_of_parameters(lent: Option<N>, other: N) -> u64 {
+                leaf(&lent).await;
+                log("body");
+                other.0
+            } with (Some(N(7)), N(8));
+        }
+    }
+}
+
 /// Reads what it borrows when it is dropped.
 struct Reads<'a>(&'a N);
 

@@ -183,6 +183,21 @@ impl<T> Lent<T> {
     }
 }
 
+/// Moves a local in the checked copy of a body, where it gets its value back: rustc sees which references are left.
+#[must_use]
+pub fn moved<T>(value: T) -> T {
+    value
+}
+
+/// A type whose values a closure may copy out of a cell.
+#[diagnostic::on_unimplemented(
+    message = "a closure takes this `{Self}`, which callees of the task may have borrowed",
+    label = "in this task",
+    note = "bind the value to a new local before the closure, or choose `#[task(pinned)]`"
+)]
+pub trait CopiedInClosure: Copy {}
+impl<T: Copy> CopiedInClosure for T {}
+
 /// A type of std whose `into_` methods take `self` by value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has the name of a type of std, but is not this type",
@@ -256,6 +271,15 @@ impl<T> Place<'_, T> {
     pub unsafe fn copied(self) -> T {
         // SAFETY: the caller guarantees that the value is not used twice; it has no destructor that would use it.
         unsafe { std::ptr::from_ref(self.0).read() }
+    }
+
+    /// Copies the value of a place for a closure.
+    #[inline(always)]
+    pub fn copied_in_closure(self) -> T
+    where
+        T: CopiedInClosure,
+    {
+        *self.0
     }
 }
 
