@@ -27,6 +27,8 @@ pub(crate) struct Kind {
     pub(crate) primitive: bool,
     /// `drops` is false by a guess, from the name of a method: rustc checks the guess.
     pub(crate) guess: bool,
+    /// An object's or array's name: a closure that uses it borrows the local, and not only what it names.
+    pub(crate) name: bool,
     /// An iterator of pairs of a number and another value.
     pub(crate) counted: bool,
     /// A closure, or a value built around one: its type is new at every place where the expression is written.
@@ -45,6 +47,7 @@ impl Kind {
             lends: Lend::Owned,
             primitive: false,
             guess: false,
+            name: false,
             counted: false,
             closure: false,
             from: BTreeSet::new(),
@@ -111,7 +114,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
-                Some(GenericArgument::Type(_)) if is_name(ty) => Kind::reference(Lend::Shared),
+                Some(GenericArgument::Type(_)) if is_name(ty) => Kind { name: true, ..Kind::reference(Lend::Shared) },
                 // Unlike a number, the wrapper is borrowed by its methods.
                 Some(GenericArgument::Type(inner)) if wraps => Kind {
                     guess: true,

@@ -155,7 +155,7 @@ impl Builder<'_> {
             match (moves, known.lends) {
                 (true, Lend::Mut) => drop(kind.from.insert((var, false))),
                 (true, _) => {}
-                (false, Lend::Shared) if !plain => {}
+                (false, Lend::Shared) if !plain && !known.name => {}
                 (false, Lend::Mut) if !plain => drop(kind.from.insert((var, false))),
                 (false, _) => drop(kind.from.insert((var, true))),
             }

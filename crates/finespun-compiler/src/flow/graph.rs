@@ -499,6 +499,7 @@ pub(crate) fn both(a: Kind, b: Kind) -> Kind {
         lends: if a.lends == b.lends { a.lends } else { kinds::Lend::Owned },
         primitive: a.primitive && b.primitive,
         guess: a.guess || b.guess,
+        name: a.name || b.name,
         counted: a.counted && b.counted,
         closure: a.closure || b.closure,
         from: a.from.into_iter().chain(b.from).collect(),

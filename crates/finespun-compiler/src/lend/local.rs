@@ -264,7 +264,7 @@ impl Local {
     fn stays(&self, behind: &[Stmt]) -> bool {
         let (mut local, mut behind) = (self.clone(), behind.to_vec());
         behind.iter_mut().for_each(|stmt| local.visit_stmt_mut(stmt));
-        !local.refused && !local.demanded && !(local.taken && local.assigned)
+        !(local.refused || local.demanded || local.taken && local.assigned)
     }
 
     /// Returns whether no other local may use the local behind the statements that lend it, through a reference that it got
@@ -332,6 +332,7 @@ impl Local {
         }
         if self.closure {
             // The closure may own the value and outlive the cell.
+            self.refused |= self.ty.as_ref().is_none_or(surely_drops);
             *expr = syn::parse_quote_spanned!(site=> ::finespun::__rt::place(&#expr).copied_in_closure());
             return;
         }

@@ -458,11 +458,12 @@ mod reviewed {
         } with (Keeper(None), 7);
 
         fn copied_by_closures(n: u64) -> u64 {
-            let lent = Point { x: n };
+            let lent: Point = Point { x: n };
             leaf(&lent).await;
-            let f = || { let other = lent; other.x };
-            let x: u64 = f() + f();
-            drop(f);
+            let x: u64 = {
+                let f = || { let other = lent; other.x };
+                f() + f()
+            };
             x + leaf(&lent).await.x
         } with (7);
     }

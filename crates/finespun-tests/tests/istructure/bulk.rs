@@ -133,6 +133,34 @@ fn local_elements_are_a_slice() {
     assert_eq!(runtime.run(shown()), r#"["x", "xx", "xxx"]"#);
 }
 
+/// A closure that changes locals and reads another array.
+#[task]
+async fn running_sums(of: IArray<u64>, sums: IArray<u64>) -> u64 {
+    let mut seen: Vec<u64> = vec![];
+    let mut sum: u64 = 0;
+    sums.fill(|index| {
+        sum += of.local()[index];
+        seen.push(sum);
+        sum
+    })
+    .await;
+    sum + seen.len() as u64 + sums.local()[2]
+}
+
+#[task]
+async fn sums_of_numbers() -> u64 {
+    let of = IArray::create(4, layout::block(4, 1)).await;
+    let sums = IArray::create(4, layout::block(4, 1)).await;
+    of.fill(|index| index as u64).await;
+    running_sums(of, sums).await
+}
+
+#[test]
+fn a_filling_closure_reads_another_array() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(sums_of_numbers()), 6 + 4 + 3);
+}
+
 #[task]
 async fn beyond_the_end(len: usize) {
     let all: IArray<u64> = IArray::create(len, layout::block(len, nodes())).await;
