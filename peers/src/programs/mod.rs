@@ -34,6 +34,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::error::Error;
 use crate::neighbours::{Ticks, note};
 use crate::report::{machine, ratio, seconds};
+use crate::runtime::STACK_BYTES;
 use crate::statistics::{median, minimum};
 
 /// All programs.
@@ -124,7 +125,10 @@ impl Pools {
     fn start(workers: NonZero<usize>) -> Self {
         let workers = workers.get();
         let finespun = finespun::Runtime::builder().workers(workers).build().expect("finespun starts its workers");
-        let rayon = rayon::ThreadPoolBuilder::new().num_threads(workers).build().expect("rayon starts its threads");
+        // A thread that waits in a join may begin other requests of the service on top of its stack, without end: 2 MiB
+        // overflow.
+        let rayon = rayon::ThreadPoolBuilder::new().num_threads(workers).stack_size(STACK_BYTES);
+        let rayon = rayon.build().expect("rayon starts its threads");
         let mut tokio = tokio::runtime::Builder::new_multi_thread();
         let tokio = tokio.worker_threads(workers).build().expect("tokio starts its threads");
         Self { finespun: Arc::new(finespun), rayon: Arc::new(rayon), tokio: Arc::new(tokio) }
