@@ -317,6 +317,13 @@ const NEVER: &[(&str, &str)] = &[
     ("hint", "unreachable_unchecked"),
 ];
 
+/// Returns whether this makes a task of the library that never returns to its caller.
+pub(crate) fn leaves(task: &Expr) -> bool {
+    let Expr::Call(call) = peel(task) else { return false };
+    let Expr::Path(func) = &*call.func else { return false };
+    func.path.segments.last().is_some_and(|last| ["preturn", "exit"].iter().any(|name| last.ident == name))
+}
+
 /// Returns whether this calls a function of `NEVER`. rustc checks that the function does not return: see `emit::exits`.
 pub(crate) fn never_returns(call: &syn::ExprCall) -> bool {
     let Expr::Path(func) = &*call.func else { return false };

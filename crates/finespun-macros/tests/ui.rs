@@ -43,6 +43,7 @@ const REJECTED: &[&str] = &[
     "threads_portable",
     "types",
     "unmarked",
+    "unused",
 ];
 
 /// Returns a file of the cases.

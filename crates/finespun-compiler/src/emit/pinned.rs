@@ -1,8 +1,8 @@
 //! Writes the pinned schema: the body as an ordinary `async` state machine, with exactly Rust's own semantics. Only
 //! `.await` and `join!` are translated.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Item, Stmt, Type};
 
@@ -45,6 +45,23 @@ pub(crate) fn call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenS
             })
         }
     }
+}
+
+/// Gives the code of an await, a `match` in parentheses, the program's own spans, from what is awaited to `await`: there rustc says
+/// that the value must be used.
+fn written(code: TokenStream, start: Span, end: Span) -> TokenStream {
+    let matched = |tree: TokenTree| {
+        let TokenTree::Group(whole) = tree else { return tree };
+        let mut trees: Vec<TokenTree> = whole.stream().into_iter().collect();
+        if let [TokenTree::Ident(first), .., TokenTree::Group(arms)] = &mut trees[..] {
+            first.set_span(start);
+            arms.set_span(end);
+        }
+        let mut new = Group::new(whole.delimiter(), trees.into_iter().collect());
+        new.set_span(whole.span());
+        new.into()
+    };
+    code.into_iter().map(matched).collect()
 }
 
 /// Translates every await and join of a function.
@@ -90,7 +107,18 @@ impl VisitMut for Awaits<'_> {
             *stmt = Stmt::Expr(Expr::Verbatim(quote!(#(#attrs)* #join)), m.semi_token);
             return;
         }
+        let unused = match stmt {
+            Stmt::Expr(Expr::Await(e), Some(_)) if !scan::leaves(&e.base) => {
+                let end = e.await_token.span;
+                let start = e.base.to_token_stream().into_iter().next();
+                Some((start.map_or(end, |token| token.span()), end))
+            }
+            _ => None,
+        };
         visit_mut::visit_stmt_mut(self, stmt);
+        if let (Some((start, end)), Stmt::Expr(Expr::Verbatim(code), _)) = (unused, stmt) {
+            *code = written(std::mem::take(code), start, end);
+        }
     }
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
         if scan::macro_awaits(mac).is_some()

@@ -14,7 +14,7 @@
 //! Parameters are bound inside the blocks, so a suspended callee that borrows a local cannot leave them: rustc rejects
 //! it.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Lifetime, Local, Pat, Stmt};
@@ -415,9 +415,13 @@ impl Writer<'_> {
         };
         let cells: TokenStream = self.ready.cells_at(Place::Point(id)).filter_map(Cell::renew).collect();
         let value = match &point.call {
-            Call::One(_) => {
+            Call::One(task) => {
                 let call = call(&names[0]);
                 let leave = leave(quote_spanned!(span=> __c));
+                let read = match &point.out {
+                    Dest::Unit if !crate::scan::leaves(task) => unused(task, point.span),
+                    _ => quote_spanned!(span=> ::finespun::__rt::Called::value(__o)),
+                };
                 quote_spanned! {span=> {
                     #lets
                     let __o = #call;
@@ -427,7 +431,7 @@ impl Writer<'_> {
                     }
                     __note = ::finespun::__rt::Note::new();
                     #cells
-                    unsafe { ::finespun::__rt::Called::value(__o) }
+                    unsafe { #read }
                 }}
             }
             Call::Join(_) => {
@@ -460,6 +464,16 @@ impl Writer<'_> {
             out => self.bind(out, None, value),
         }
     }
+}
+
+/// Reads the value of an awaited call that the program does not use. This has the program's own spans, from what is awaited to
+/// `await`: there rustc says that the value must be used.
+fn unused(task: &Expr, end: Span) -> TokenStream {
+    let start = task.to_token_stream().into_iter().next().map_or(end, |token| token.span());
+    let outcome = quote_spanned!(end.resolved_at(Span::mixed_site())=> __o);
+    let mut outcome = Group::new(Delimiter::Parenthesis, outcome);
+    outcome.set_span(end);
+    quote_spanned!(start=> ::finespun::__rt::Called::value #outcome)
 }
 
 /// Returns whether control never passes this statement.
