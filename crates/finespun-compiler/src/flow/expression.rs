@@ -176,8 +176,15 @@ impl<'a> Builder<'a> {
                 Kind { primitive: false, ..self.value(&e.expr) }
             }
             Expr::Range(e) => {
-                // Ranges are taken to be of numbers.
-                let ends = self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
+                let ends = || e.start.as_deref().into_iter().chain(e.end.as_deref());
+                let literal = |end: &Expr| matches!(scan::peel(end), Expr::Lit(e) if matches!(e.lit, syn::Lit::Int(_)));
+                let integers = ends().any(literal);
+                let ends = self.aggregate(ends());
+                // Both ends have one type, which borrows nothing.
+                if integers {
+                    return Kind::primitive();
+                }
+                // Other ranges are taken to be of numbers.
                 let kind =
                     if ends.primitive { Kind { guess: ends.guess, ..Kind::primitive() } } else { Kind::guessed() };
                 kind.borrowing(ends.from)

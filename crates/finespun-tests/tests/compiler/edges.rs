@@ -8,6 +8,18 @@ use finespun::testing::*;
 use super::*;
 
 corpus! {
+    fn ranges_from_a_literal(n: u64) -> u64 {
+        fn of(node: &N) -> u64 { node.0 }
+        let node = N(n);
+        let all = 0..of(&node);
+        let node = leaf(node).await;
+        let mut sum = node.0;
+        for k in all {
+            sum += leaf(k).await;
+        }
+        sum
+    } with (3);
+
     fn eighteen_awaits() -> u64 {
         let mut s = 1u64;
         let d0 = N(0);
