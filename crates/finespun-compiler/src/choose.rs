@@ -63,8 +63,8 @@ pub(crate) struct Code {
     pub(crate) pinned: Option<Reason>,
     /// The locals that lie in cells.
     pub(crate) lent: Vec<String>,
-    /// A part is pinned, or locals lie in cells, and the schemas of the callees of the whole body may make the task straight. Then another
-    /// function runs, which has the list.
+    /// A part is pinned, or locals are in cells, and the schemas of the callees of the whole body may make the task straight.
+    /// Then another function runs, which has the list.
     pub(crate) direct: bool,
     /// The code is valid if all demands hold. Otherwise the task is pinned, or the build fails if `stack` was
     /// requested.

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{Expr, Ident, Item, Label, Pat, Stmt, Type};
 
 use crate::flow::pattern::takes_all;
-use crate::macros;
+use crate::{macros, scan};
 
 /// Index into [`Body::blocks`].
 pub(crate) type BlockId = usize;
@@ -152,21 +152,13 @@ impl Body {
             Node::Plain(stmt) => Some(stmt),
             _ => None,
         });
-        let declared = |stmt: &Stmt, name: &Ident| match stmt {
-            Stmt::Item(Item::Struct(e)) => e.ident == *name,
-            Stmt::Item(Item::Enum(e)) => e.ident == *name,
-            Stmt::Item(Item::Union(e)) => e.ident == *name,
-            Stmt::Item(Item::Type(e)) => e.ident == *name,
-            Stmt::Item(Item::Trait(e)) => e.ident == *name,
-            Stmt::Item(Item::Mod(e)) => e.ident == *name,
-            Stmt::Item(Item::Use(e)) => {
-                let text = e.tree.to_token_stream();
-                text.to_string().contains('*') || macros::mentions(&text, &|other| other == name)
-            }
-            _ => false,
-        };
-        let items: Vec<&Stmt> = self.items.iter().chain(inner).filter(|stmt| matches!(stmt, Stmt::Item(_))).collect();
-        macros::mentions(&ty.to_token_stream(), &|name| name == "_" || items.iter().any(|stmt| declared(stmt, name)))
+        let items = self.items.iter().chain(inner).filter_map(|stmt| match stmt {
+            Stmt::Item(item) => Some(item),
+            _ => None,
+        });
+        let items: Vec<&Item> = items.collect();
+        let declared = |name: &Ident| items.iter().any(|item| scan::declares(item, name));
+        macros::mentions(&ty.to_token_stream(), &|name| name == "_" || declared(name))
     }
 
     /// Returns whether this block contains a `break`.

@@ -215,19 +215,13 @@ pub(crate) fn source(expr: &Expr) -> Option<(&Ident, bool)> {
         let (Some(Expr::Reference(argument)), 3) = (call.args.first(), segments.len()) else { return None };
         (segments[1].ident == "__rt").then_some((&segments[2].ident, &argument.expr))
     }
-    let inner = match expr {
-        Expr::Unsafe(e) => match &e.block.stmts[..] {
-            [Stmt::Expr(inner, None)] => inner,
-            _ => return None,
-        },
-        // What a closure copies.
-        other => other,
-    };
+    let Expr::Unsafe(e) = expr else { return None };
+    let [Stmt::Expr(inner, None)] = &e.block.stmts[..] else { return None };
     match inner {
         Expr::MethodCall(e) if ["taken", "taken_back", "taken_of_std"].iter().any(|name| e.method == name) => {
             scan::name(&e.receiver).map(|cell| (cell, false))
         }
-        Expr::MethodCall(e) if e.method == "copied" || e.method == "copied_in_closure" => {
+        Expr::MethodCall(e) if e.method == "copied" => {
             let (_, place) = call(&e.receiver).filter(|(name, _)| *name == "place")?;
             Some((scan::root(place)?.0, false))
         }

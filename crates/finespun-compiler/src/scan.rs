@@ -3,8 +3,9 @@
 
 use crate::macros;
 use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
+use syn::{BinOp, Block, Expr, ExprAsync, ExprAwait, ExprClosure, Ident, Item, Macro, Stmt};
 
 struct Awaits(bool);
 
@@ -316,6 +317,26 @@ const NEVER: &[(&str, &str)] = &[
     ("panic", "panic_any"),
     ("hint", "unreachable_unchecked"),
 ];
+
+/// Returns whether an item of a body may declare a type or constant of this name.
+pub(crate) fn declares(item: &Item, name: &Ident) -> bool {
+    match item {
+        Item::Const(e) => e.ident == *name,
+        Item::Enum(e) => e.ident == *name,
+        Item::Mod(e) => e.ident == *name,
+        Item::Struct(e) => e.ident == *name,
+        Item::Trait(e) => e.ident == *name,
+        Item::Type(e) => e.ident == *name,
+        Item::Union(e) => e.ident == *name,
+        Item::Use(e) => {
+            let text = e.tree.to_token_stream();
+            text.to_string().contains('*') || macros::mentions(&text, &|other| other == name)
+        }
+        // An unknown macro may declare anything; the definition of one declares nothing yet.
+        Item::Macro(e) => e.ident.is_none(),
+        _ => false,
+    }
+}
 
 /// Returns whether this makes a task of the library that never returns to its caller.
 pub(crate) fn leaves(task: &Expr) -> bool {

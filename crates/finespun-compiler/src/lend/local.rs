@@ -98,14 +98,14 @@ impl Local {
 
     /// Moves the local into a cell. Returns `None` if the local must stay.
     pub(super) fn replace(mut self, pats: &mut [Pat], params: &[Param], block: &mut Block) -> Option<Replaced> {
-        let declared = Declared::of(block);
+        let items = Items::of(block);
         match pats.iter().position(|pat| names::binders(pat).contains(&self.key)) {
             Some(index) => self.parameter(&mut pats[index], &params[index..], block),
             None => self.declared(block),
         }
         let emptied = self.taken && self.assigned;
         // The demand is checked outside of the body.
-        let shadowed = self.demanded && self.ty.as_ref().is_some_and(|ty| declared.names_in(ty));
+        let shadowed = self.demanded && self.ty.as_ref().is_some_and(|ty| items.names_in(ty));
         if self.refused || emptied || shadowed || (self.mutable && self.held) {
             return None;
         }
@@ -415,48 +415,29 @@ impl Local {
     }
 }
 
-/// The names that items of a body declare, or `None` if they may be any.
-struct Declared(Option<HashSet<String>>);
+/// The items of a body, and whether a macro may declare others.
+struct Items(Vec<Item>, bool);
 
-impl Declared {
-    fn of(block: &Block) -> Declared {
-        let mut declared = Declared(Some(HashSet::new()));
-        declared.visit_block(block);
-        declared
+impl Items {
+    fn of(block: &Block) -> Items {
+        let mut items = Items(Vec::new(), false);
+        items.visit_block(block);
+        items
     }
 
     /// Returns whether the type may name one of them.
     fn names_in(&self, ty: &Type) -> bool {
-        let declares = |name: &Ident| self.0.as_ref().is_none_or(|names| names.contains(&name.to_string()));
+        let declares = |name: &Ident| self.1 || self.0.iter().any(|item| scan::declares(item, name));
         macros::mentions(&ty.to_token_stream(), &declares)
     }
 }
 
-impl<'a> Visit<'a> for Declared {
+impl<'a> Visit<'a> for Items {
     fn visit_item(&mut self, item: &'a Item) {
-        let Some(names) = &mut self.0 else { return };
-        let name = match item {
-            Item::Const(e) => &e.ident,
-            Item::Enum(e) => &e.ident,
-            Item::Mod(e) => &e.ident,
-            Item::Struct(e) => &e.ident,
-            Item::Trait(e) => &e.ident,
-            Item::Type(e) => &e.ident,
-            Item::Union(e) => &e.ident,
-            // Of values, and of macros, which declare nothing before they are used.
-            Item::Fn(_) | Item::Impl(_) | Item::Static(_) => return,
-            Item::Macro(e) if e.ident.is_some() => return,
-            _ => {
-                self.0 = None;
-                return;
-            }
-        };
-        names.insert(name.to_string());
+        self.0.push(item.clone());
     }
     fn visit_stmt_macro(&mut self, e: &'a syn::StmtMacro) {
-        if macros::parse(&e.mac).is_none() && !scan::is_join(&e.mac) {
-            self.0 = None;
-        }
+        self.1 |= macros::parse(&e.mac).is_none() && !scan::is_join(&e.mac);
     }
 }
 

@@ -53,7 +53,7 @@
 //! the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from then on. A
 //! producer that notifies need not appoint one: the worker that it wakes does. The ring takes some microseconds, and there is
 //! nothing to share before a task forks; so the worker may *postpone* the appointment until its first guard check trips, if what
-//! it was woken for is all that it can find, and no other process may have work. Meanwhile a worker that parks becomes the
+//! it was woken for is all that it can find, and no other process may have work. Until then a worker that parks becomes the
 //! scout, as always.
 //!
 //! **The lookout.** While all workers are parked, the one that parked last waits with the same timeouts if workers of other
@@ -438,6 +438,7 @@ impl<'a> Parking<'a> {
     /// Removes the worker from the list, unless a notification already has. Returns whether a scout is missing; then the worker
     /// calls [`Idle::appoint_scout`] soon.
     pub(crate) fn postpone(self) -> bool {
+        // Its drop would appoint one.
         let parking = ManuallyDrop::new(self);
         let mut stages = parking.idle.lock();
         parking.idle.rouse(&mut stages, parking.worker);

@@ -16,15 +16,22 @@ struct Pool {
     items: AtomicUsize,
     taken: AtomicUsize,
     lasts: AtomicUsize,
+    /// Whether woken workers postpone the appointment of a scout, and never make up for it.
+    postpones: bool,
 }
 
 impl Pool {
     fn new(workers: usize) -> Arc<Self> {
+        Self::with(workers, false)
+    }
+
+    fn with(workers: usize, postpones: bool) -> Arc<Self> {
         Arc::new(Self {
             idle: Idle::new(workers, None, None),
             items: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             lasts: AtomicUsize::new(0),
+            postpones,
         })
     }
 
@@ -62,7 +69,12 @@ impl Pool {
             }
         };
         match parking.park() {
-            Wake::Work(_) => true,
+            Wake::Work(parking) => {
+                if self.postpones {
+                    parking.postpone();
+                }
+                true
+            }
             Wake::Shutdown => false,
             Wake::ScoutTimeout(_) | Wake::LookoutTimeout(_) => unreachable!("loom has no timeouts"),
         }
@@ -111,10 +123,9 @@ fn one_worker_finds_two_items() {
     });
 }
 
-#[test]
-fn two_workers_find_two_items() {
-    explore(2, || {
-        let pool = Pool::new(2);
+fn two_workers_find_two_items_if(postpones: bool) {
+    explore(2, move || {
+        let pool = Pool::with(2, postpones);
         let workers = [start(&pool, 0, 2), start(&pool, 1, 2)];
         for _ in 0..2 {
             pool.put();
@@ -124,6 +135,16 @@ fn two_workers_find_two_items() {
             worker.join().unwrap();
         }
     });
+}
+
+#[test]
+fn two_workers_find_two_items() {
+    two_workers_find_two_items_if(false);
+}
+
+#[test]
+fn two_workers_find_two_items_without_a_scout() {
+    two_workers_find_two_items_if(true);
 }
 
 #[test]

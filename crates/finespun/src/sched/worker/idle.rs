@@ -279,6 +279,7 @@ impl Worker<'_> {
             self.context().front.guard.set_limit(self.stack_limit);
             match woken {
                 Wake::Work(parking) => {
+                    // Otherwise the scout may have more to find than what this worker runs first.
                     let alone = self.simulator.is_none() && team.peers.is_none() && !self.addressed();
                     if alone && parking.postpone() {
                         self.entry.request(Flags::SCOUT);
