@@ -1,5 +1,7 @@
 //! Continuations as values: forwarded, sent in messages, stored in objects, and resolved by other tasks.
 
+use std::time::{Duration, Instant};
+
 use finespun::prelude::*;
 use finespun::testing::*;
 use finespun::{RunError, objects::suspend_with};
@@ -146,11 +148,15 @@ fn a_forwarded_chain_replies_with_one_message() {
         // A reply to another worker does.
         let runtime = Runtime::builder().workers(2).nodes(16).encoded(encode).build().unwrap();
         let first = runtime.run(chain(15));
-        // A link that is promoted for a thief becomes a frame and replies itself, so only the minimum of many runs is
-        // exact.
-        let fewest = |ask: &dyn Fn()| (0..100).map(|_| cost(&runtime, ask).0).min().unwrap();
-        assert!(fewest(&|| assert_eq!(runtime.run(last(first)), 15)) <= 15 + 1, "one answer");
-        assert!(fewest(&|| assert_eq!(runtime.run(last_in_steps(first)), 15)) >= 2 * 14, "one of each link");
+        // A link that is promoted for a thief becomes a frame and replies itself, so only the least of many runs is exact:
+        // one of the first few, where each worker has a core of its own.
+        let messages = || cost(&runtime, || assert_eq!(runtime.run(last(first)), 15)).0;
+        let begun = Instant::now();
+        while messages() > 15 + 1 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "one answer");
+        }
+        let in_steps = || cost(&runtime, || assert_eq!(runtime.run(last_in_steps(first)), 15)).0;
+        assert!((0..100).all(|_| in_steps() >= 2 * 14), "one of each link");
         assert_eq!(runtime.close(), 0);
     }
 }
