@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-use super::Task;
+use super::{Task, sealed};
+use crate::frame::context::Cx;
 use crate::frame::origin::{Named, Note};
 use crate::frame::{self, FrameRef};
 use crate::run::membership::cancelled;
@@ -186,9 +187,28 @@ pub struct Child<Tk> {
 // checks at the capture, and so is its result.
 unsafe impl<Tk> Send for Child<Tk> {}
 
+/// The task type of a child of which only the type of its value is known, so that the code that waits for it is compiled
+/// once for each type of value.
+pub(crate) struct AnyTask<T>(PhantomData<fn() -> T>);
+
+impl<T> sealed::Sealed for AnyTask<T> {}
+impl<T> Task for AnyTask<T> {
+    type Output = T;
+    const STRAIGHT: bool = false;
+    unsafe fn call(self, _: Cx) -> Outcome<T> {
+        unreachable!("the type of a child is not called")
+    }
+}
+
 impl<Tk: Task> Child<Tk> {
     pub(crate) fn new(frame: FrameRef) -> Child<Tk> {
         Child { frame, task: PhantomData }
+    }
+
+    /// Forgets the type of the task, of which the child must borrow nothing that ends before the child does.
+    #[inline(always)]
+    pub(crate) fn any(self) -> Child<AnyTask<Tk::Output>> {
+        Child::new(self.into_frame())
     }
 
     pub(crate) fn frame(&self) -> FrameRef {
@@ -224,15 +244,15 @@ impl<Tk: Task> Child<Tk> {
     }
 
     /// Takes the result of an ended child: its value, its panic, or that it was cancelled.
+    #[inline(always)]
     pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
-        debug_assert!(self.ended());
         // SAFETY: every caller has checked that the child has ended; this was its only owner, and gives it up.
         unsafe { take(self.into_frame()) }
     }
 
     /// Takes the value of an ended child, or resumes its panic. Panics if the child was cancelled.
+    #[inline(always)]
     pub(crate) fn value(self) -> Tk::Output {
-        debug_assert!(self.ended());
         // SAFETY: as in `deliver`.
         unsafe { value_of(self.into_frame()) }
     }
@@ -255,6 +275,8 @@ unsafe fn has_ended(frame: FrameRef) -> bool {
 /// # Safety
 /// `frame` is the frame of an ended child that delivers a `T`; the caller owns it, and does not use it afterwards.
 unsafe fn take<T>(frame: FrameRef) -> frame::Delivered<T> {
+    // SAFETY: the caller owns the frame, which is therefore live.
+    debug_assert!(unsafe { has_ended(frame) });
     // SAFETY: the caller owns the frame, which is therefore live.
     if unsafe { frame.as_ref() }.slot.give_up_orphaned() {
         return frame::Delivered::Cancelled;

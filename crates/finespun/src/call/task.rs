@@ -8,7 +8,8 @@ use std::task::{Context as StdContext, Poll};
 use std::thread;
 
 use super::elsewhere::Elsewhere;
-use super::outcome::{Called, Child, Outcome};
+use super::fallback::{Enter, fallback};
+use super::outcome::{AnyTask, Called, Child, Outcome};
 use super::schema::Schema;
 use super::words::{self, Parcel, Word};
 use super::yielding::{YieldNow, yield_now};
@@ -173,7 +174,7 @@ unsafe fn poll_in_group<T>(cx: Cx, frame: FrameRef, poll: unsafe fn(FrameRef) ->
     let result = match (ended, dropped) {
         (Ok(value), Ok(())) => Ok(value),
         (Ok(value), Err(payload)) => {
-            frame::quietly(|| drop(value));
+            frame::drop_quietly(value);
             Err(payload)
         }
         (Err(payload), dropped) => {
@@ -191,7 +192,7 @@ fn ended_in_group<T>(cx: Cx, result: thread::Result<T>) -> Outcome<T> {
     match result {
         result if cx.is_terminated() => {
             match result {
-                Ok(value) => frame::quietly(|| drop(value)),
+                Ok(value) => frame::drop_quietly(value),
                 Err(payload) => frame::discard(payload),
             }
             Outcome::suspended(destroyed::<T>(cx))
@@ -495,18 +496,25 @@ impl<Tk: Task> Future for Wait<Tk> {
 /// As [`call`].
 pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce(Tk::Output) -> T) -> Outcome<T> {
     // SAFETY: `cx` is the current worker's; a child is awaited by the fallback's body.
-    match unsafe { call(cx, task) }.open() {
+    match unsafe { outcome(cx, task) }.open::<AnyTask<Tk::Output>>() {
         // SAFETY: returned as this call's outcome, as the call protocol requires.
         Ok(value) => unsafe { Outcome::done(map(value)) },
-        Err(child) => {
-            // SAFETY: the body takes its entry first, and then waits at the resume point.
-            unsafe {
-                super::fallback::fallback((child, map), |enter: super::fallback::Enter<_>| async move {
-                    let (child, map) = enter.take();
-                    map(wait(child).await)
-                })
-            }
-        }
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        Err(child) => unsafe { map_suspended::<_, T>(child, map) },
+    }
+}
+
+/// The rest of [`map_outcome`] for a suspended callee.
+///
+/// # Safety
+/// As [`call`].
+unsafe fn map_suspended<V, T>(child: Child<AnyTask<V>>, map: impl FnOnce(V) -> T) -> Outcome<T> {
+    // SAFETY: the body takes its entry first, and then waits at the resume point.
+    unsafe {
+        fallback((child, map), |enter: Enter<_>| async move {
+            let (child, map) = enter.take();
+            map(wait(child).await)
+        })
     }
 }
 

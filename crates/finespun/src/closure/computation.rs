@@ -210,7 +210,7 @@ impl Computation {
         let mut ends = lock(&self.ends);
         let other = if ends.lost.is_none() { ends.lost.replace(payload) } else { Some(payload) };
         drop(ends);
-        crate::frame::quietly(|| drop(other));
+        crate::frame::drop_quietly(other);
     }
 
     /// Notes that an active closure has been sent to another process.
@@ -334,7 +334,7 @@ impl Computation {
         let shared = unsafe { (*self.shared.get()).take() };
         RECORDS.lock().push(self);
         // The drop may run user code.
-        crate::frame::quietly(|| drop((shared, lost)));
+        crate::frame::drop_quietly((shared, lost));
         over
     }
 }

@@ -26,14 +26,14 @@ use std::task::{Context as StdContext, Poll};
 
 use crate::atomics::lock_std as lock;
 use crate::call::Task;
-use crate::call::outcome::{Child, Outcome};
+use crate::call::outcome::{AnyTask, Child, Outcome};
 use crate::frame::context::{Cx, cx, try_cx};
 use crate::frame::{BodyFrame, CallSite, Delivered, Payload};
 use crate::message::packet::Handler;
 use crate::message::wire::{Part, Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
 use crate::object::host::Nodes;
-use crate::object::remote::{Work, WorkTask, request_of_worker};
+use crate::object::remote::{Work, request_of_worker};
 use crate::process::ProcessMutex;
 use crate::run::continuation::Continuation;
 use crate::run::settle;
@@ -67,7 +67,7 @@ type Sent<T> = Result<T, Option<String>>;
 
 /// A detached frame that waits for an answer, and then calls `then`.
 struct Awaiting<T, F> {
-    child: Option<Child<WorkTask<T>>>,
+    child: Option<Child<AnyTask<T>>>,
     then: Option<F>,
 }
 
@@ -77,7 +77,7 @@ impl<T: Send, F: FnOnce(Result<T, Payload>) + Send> Awaiting<T, F> {
     /// Makes the frame, for an outcome that is suspended in any case. An [`Absent`] in `then` keeps its run and its group from
     /// ending before `then` has been called or dropped. Afterwards the frame uses neither.
     fn start(cx: Cx, outcome: Outcome<T>, then: F) {
-        let Err(child) = outcome.open::<WorkTask<T>>() else { unreachable!("forced to wait") };
+        let Err(child) = outcome.open::<AnyTask<T>>() else { unreachable!("forced to wait") };
         cx.wait_for(child.frame());
         let frame = BodyFrame::make(cx, Awaiting { child: Some(child), then: Some(then) });
         // SAFETY: the frame has just been made.

@@ -45,7 +45,7 @@ mod travels {
     use super::super::migrate::{Absent, Imports, Resolve, expect};
     use super::super::{Cont, Vector};
     use super::Way;
-    use crate::frame::{CallSite, quietly};
+    use crate::frame::{CallSite, drop_quietly};
     use crate::message::wire::{Reader, Unreadable, Writer};
     use crate::object::Portable;
 
@@ -100,7 +100,7 @@ mod travels {
         match first {
             Ok(()) => second,
             Err(payload) => {
-                quietly(|| drop(second));
+                drop_quietly(second);
                 Err(payload)
             }
         }
@@ -121,7 +121,7 @@ mod travels {
     /// Writes a value, and drops it. No caller could receive a panic of its destructor.
     fn write_value<T: Portable>(value: T, to: &mut Writer) -> thread::Result<()> {
         let written = to.part(|to| to.value(&value));
-        quietly(|| drop(value));
+        drop_quietly(value);
         written
     }
 

@@ -43,6 +43,22 @@ pub(crate) fn quietly(body: impl FnOnce()) {
     });
 }
 
+/// Drops a value and discards the panic of its destructor, as [`quietly`] does.
+pub(crate) fn drop_quietly<T>(value: T) {
+    if std::mem::needs_drop::<T>() {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: the value is not used afterwards.
+        unsafe { drop_at(NonNull::from(&mut value).cast(), drop_value::<T>) };
+    }
+}
+
+/// # Safety
+/// `destructor` may be called with `value`.
+unsafe fn drop_at(value: NonNull<u8>, destructor: unsafe fn(NonNull<u8>)) {
+    // SAFETY: the caller guarantees that the destructor may be called.
+    quietly_called(&mut || unsafe { destructor(value) });
+}
+
 /// Like [`quietly`], but inlined: for code that is not cleanup.
 #[inline(always)]
 pub(crate) fn quietly_here(body: impl FnOnce()) {

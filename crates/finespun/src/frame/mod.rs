@@ -31,7 +31,7 @@ pub(crate) use header::LARGEST_FRAME;
 #[cfg(feature = "objects")]
 pub(crate) use header::quietly_here;
 pub(crate) use header::{
-    CallSite, CallTable, Delivered, FrameRef, Free, Header, Polled, STACK_RESERVE, Types, VTable, cancel, drop_result,
-    frame_layout, free, home, lost_panic, payload_ptr, poll, quietly, result_offset, result_ptr, take,
+    CallSite, CallTable, Delivered, FrameRef, Free, Header, Polled, STACK_RESERVE, Types, VTable, cancel, drop_quietly,
+    drop_result, frame_layout, free, home, lost_panic, payload_ptr, poll, quietly, result_offset, result_ptr, take,
 };
 pub(crate) use payload::{Payload, discard};

@@ -15,7 +15,7 @@ use crate::call::Task;
 use crate::cancel::groups::Group;
 use crate::cancel::teams;
 use crate::frame::context::{Cx, try_cx};
-use crate::frame::{Payload, quietly};
+use crate::frame::{Payload, drop_quietly};
 use crate::run::release;
 
 /// The output type of the activities of `A`.
@@ -100,7 +100,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
             drop(first);
             // The group delivers the first reason only.
             return match end {
-                End::Break(value) => quietly(|| drop(value)),
+                End::Break(value) => drop_quietly(value),
                 End::Panic(payload) => drop(payload),
             };
         }

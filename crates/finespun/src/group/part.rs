@@ -21,7 +21,7 @@ use crate::cancel::groups::Policy;
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::slot::Status;
-use crate::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly, result_ptr};
+use crate::frame::{BodyFrame, Delivered, FrameRef, VTable, drop_quietly, payload_ptr, result_ptr};
 use crate::iterate::engine::{Engine, Loop, Turn};
 use crate::run::membership::Inside;
 
@@ -379,7 +379,7 @@ impl<A: Activities, H: How<Delivers<A>>> Loop for Part<A, H> {
 
     fn discard(&mut self) {
         // Dropping a child drops its value, which is user code. A panic of that code is discarded.
-        self.ended().for_each(|out| quietly(|| drop(out)));
+        self.ended().for_each(drop_quietly);
     }
 
     /// Registers all children, since the registration calls `on_child_complete` for one that has already ended.

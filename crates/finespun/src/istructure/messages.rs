@@ -15,7 +15,7 @@ use crate::call::Task;
 use crate::call::outcome::Outcome;
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{Payload, quietly};
+use crate::frame::{Payload, drop_quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::object::Portable;
@@ -240,8 +240,8 @@ fn unlike(count: usize) -> Payload {
 fn discard<T>(values: Result<Values<T>, Payload>) {
     match values {
         Ok(_) if !needs_drop::<T>() => {}
-        Ok(values) => values.into_iter().for_each(|value| quietly(|| drop(value))),
-        Err(payload) => quietly(|| drop(payload)),
+        Ok(values) => values.into_iter().for_each(drop_quietly),
+        Err(payload) => drop_quietly(payload),
     }
 }
 
@@ -298,7 +298,7 @@ impl<T: Portable + Clone> Wire for Putting<T> {
         to.value(&(node, array, index, writer.to_string()));
         to.value(&value);
         // The home receives a copy. A panic of this value's destructor is discarded.
-        quietly(|| drop(value));
+        drop_quietly(value);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {

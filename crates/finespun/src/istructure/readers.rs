@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
 use crate::frame::origin::pack;
-use crate::frame::quietly;
+use crate::frame::{drop_quietly, quietly};
 use crate::run::continuation::Continuation;
 
 /// A map by index. The keys come from the program itself, so the hash need not resist chosen collisions.
@@ -64,7 +64,7 @@ pub(super) fn serve_last<T: Clone + Send>(readers: Readers<T>, value: T) {
         Readers::One(k) => quietly(|| k.end(Ok(value))),
         readers => {
             readers.into_iter().for_each(|k| serve(k, &value));
-            quietly(|| drop(value));
+            drop_quietly(value);
         }
     }
 }

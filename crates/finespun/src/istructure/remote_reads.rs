@@ -20,7 +20,7 @@ use super::directory::{Directory, GRANULE, nothing};
 use super::readers::{Map, Readers};
 use super::request_costs::LINE;
 use super::shape::Shape;
-use crate::frame::quietly;
+use crate::frame::drop_quietly;
 use crate::observe::CacheChoice;
 use crate::run::continuation::Continuation;
 
@@ -483,7 +483,7 @@ pub(super) struct Dropped<T> {
 
 impl<T> Drop for Dropped<T> {
     fn drop(&mut self) {
-        self.values.drain(..).for_each(|value| quietly(|| drop(value)));
+        self.values.drain(..).for_each(drop_quietly);
         self.lines.clear();
     }
 }
@@ -491,8 +491,8 @@ impl<T> Drop for Dropped<T> {
 impl<T> Drop for CacheLine<T> {
     fn drop(&mut self) {
         match self {
-            CacheLine::Partial(line) => line.values.drain(..).for_each(|value| quietly(|| drop(value))),
-            CacheLine::Full(values) => std::mem::take(values).into_iter().for_each(|value| quietly(|| drop(value))),
+            CacheLine::Partial(line) => line.values.drain(..).for_each(drop_quietly),
+            CacheLine::Full(values) => std::mem::take(values).into_iter().for_each(drop_quietly),
         }
     }
 }

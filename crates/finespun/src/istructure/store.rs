@@ -21,7 +21,7 @@ use super::request_costs::{RequestPart, Section};
 use super::shape::Shape;
 use super::writers::{Writer, Writers};
 use crate::frame::origin::open;
-use crate::frame::{Payload, quietly};
+use crate::frame::{Payload, drop_quietly, quietly};
 use crate::object::Portable;
 use crate::object::array_table::{ArrayEntry, NOWHERE, StoredArray};
 use crate::object::error::text;
@@ -357,7 +357,7 @@ impl<T: Portable + Clone> Store<T> {
             let dropped = self.remote.borrow_mut().keep(&chunk, values);
             // A panic of a destructor is discarded.
             if needs_drop::<T>() {
-                quietly(|| drop(dropped));
+                drop_quietly(dropped);
             }
         }
     }
@@ -365,7 +365,7 @@ impl<T: Portable + Clone> Store<T> {
     /// Handles a failed request for elements of another node: resumes their readers with a panic.
     pub(super) fn refused(&self, wanted: &Wanted, payload: Payload) {
         let (waiting, dropped) = self.remote.borrow_mut().give_up(&self.shape, wanted);
-        quietly(|| drop(dropped));
+        drop_quietly(dropped);
         let (payload, _) = open(payload);
         let first = self.element(wanted.home, wanted.places.start);
         let more = match wanted.places.len() {
@@ -373,7 +373,7 @@ impl<T: Portable + Clone> Store<T> {
             count => format!(" (or one of the next {} there)", count - 1),
         };
         let message = format!("{first}{more} could not be read: {}", text(&*payload));
-        quietly(|| drop(payload));
+        drop_quietly(payload);
         waiting.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
     }
 
@@ -385,7 +385,7 @@ impl<T: Portable + Clone> Store<T> {
     pub(super) fn put(&self, entry: &ArrayEntry, at: usize, value: T, writer: &Writer) -> Vec<u32> {
         if self.is_written(entry, at) {
             let first = self.writers.borrow().who(at);
-            quietly(|| drop(value));
+            drop_quietly(value);
             panic!("{} is put at {writer}, and was put before {first}", self.element(self.node, at));
         }
         // SAFETY: no code reads an element that has not been written, and this worker alone writes.

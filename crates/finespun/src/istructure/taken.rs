@@ -16,7 +16,7 @@ use crate::call::located;
 use crate::call::outcome::Outcome;
 use crate::call::{Task, sealed};
 use crate::frame::context::Cx;
-use crate::frame::{CallSite, FrameRef, Payload, quietly};
+use crate::frame::{CallSite, FrameRef, Payload, drop_quietly, quietly};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::object::Portable;
 use crate::object::array_table::{ArrayEntry, ArrayTable, StoredArray};
@@ -246,7 +246,7 @@ impl<T> Drop for Cells<T> {
     fn drop(&mut self) {
         super::forget_part(self.word);
         // A panic of a destructor is discarded.
-        self.elements.get_mut().drain(..).for_each(|value| quietly(|| drop(value)));
+        self.elements.get_mut().drain(..).for_each(drop_quietly);
     }
 }
 
@@ -376,7 +376,7 @@ impl<T: Portable> Wire for Filling<T> {
         to.value(&(node, array, index, by.to_string()));
         to.value(&value);
         // The home receives a copy. A panic of this value's destructor is discarded.
-        quietly(|| drop(value));
+        drop_quietly(value);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {

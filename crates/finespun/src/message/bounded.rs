@@ -56,15 +56,24 @@ impl Left {
     /// Reads values one level deeper.
     #[inline]
     fn nested<T, E: Error>(&self, values: usize, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        if !self.deepen(values) {
+            return Err(E::custom("the value is too large"));
+        }
+        let value = read();
+        self.levels.set(self.levels.get() + 1);
+        value
+    }
+
+    /// Goes a level deeper, to so many values; returns false if that is too much.
+    #[inline]
+    fn deepen(&self, values: usize) -> bool {
         let (Some(left), Some(levels)) = (self.values.get().checked_sub(values), self.levels.get().checked_sub(1))
         else {
-            return Err(E::custom("the value is too large"));
+            return false;
         };
         self.values.set(left);
         self.levels.set(levels);
-        let value = read();
-        self.levels.set(levels + 1);
-        value
+        true
     }
 }
 

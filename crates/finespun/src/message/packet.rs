@@ -69,15 +69,11 @@ impl Made {
         Made { packet: Packet::new(handler), words, bytes: words * size_of::<u64>() + boxed + elsewhere }
     }
 
-    /// Makes the message as bytes, in the form that another process could read. Returns `None` if [`Handler::write`]
-    /// fails, which then has handled the error.
-    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
+    /// Makes a message of the bytes that `write` writes, in the form that another process could read. Returns `None` if
+    /// `write` returns false.
+    pub(crate) fn encoded(write: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Made> {
         let words = size_of::<Packet>() / size_of::<u64>();
-        let mut handler = Some(handler);
-        let written = written(&mut |to| {
-            Identity::of(H::ENTRY).write(to);
-            handler.take().is_some_and(|handler| handler.write(to))
-        })?;
+        let written = written(write)?;
         let bytes = written.bytes.len();
         Some(Made { packet: Packet::of(Encoded(Some(written))), words, bytes })
     }
@@ -204,13 +200,20 @@ impl Encoded {
     }
 }
 
-/// Writes the message for another process. Returns `None` as [`Made::encoded`] does.
+/// Returns a function that writes the message as bytes, once: its handler's name and its data. It returns false if
+/// [`Handler::write`] fails, which then has handled the error.
 #[inline(always)]
-pub(crate) fn bytes_of<H: Handler>(handler: H) -> Option<Vec<u8>> {
-    let (bytes, kept) = written_out(|to| {
+pub(crate) fn writer<H: Handler>(handler: H) -> impl FnMut(&mut Writer) -> bool {
+    let mut handler = Some(handler);
+    move |to| {
         Identity::of(H::ENTRY).write(to);
-        handler.write(to)
-    })?;
+        handler.take().is_some_and(|handler| handler.write(to))
+    }
+}
+
+/// Returns the bytes that `write` writes for another process. Returns `None` if it returns false.
+pub(crate) fn bytes_of(write: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Vec<u8>> {
+    let (bytes, kept) = written_out(write)?;
     kept.keep();
     Some(bytes)
 }

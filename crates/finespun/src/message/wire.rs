@@ -171,7 +171,18 @@ impl Writer {
     }
 
     /// Writes the program's part of a message: all of its bytes, or none if its encoders refuse or panic.
+    #[inline]
     pub(crate) fn part(&mut self, body: impl FnOnce(&mut Writer)) -> thread::Result<()> {
+        let mut body = Some(body);
+        self.part_by(&mut |to| {
+            if let Some(body) = body.take() {
+                body(to);
+            }
+        })
+    }
+
+    /// Implements [`part`](Writer::part). Not generic, so that it is compiled once.
+    fn part_by(&mut self, body: &mut dyn FnMut(&mut Writer)) -> thread::Result<()> {
         let before = self.mark();
         let written = catch_unwind(AssertUnwindSafe(|| body(self)));
         if written.is_err() {

@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
 use super::Portable;
-use super::remote::{Reply, WorkTask, answer};
+use super::remote::{Reply, answer};
 use crate::call::located::Located;
-use crate::call::outcome::Child;
+use crate::call::outcome::{AnyTask, Child};
 use crate::frame::context::{Cx, cx};
 use crate::frame::{BodyFrame, Delivered, quietly};
 use crate::run::owner::CompletionOwner;
@@ -16,7 +16,7 @@ use crate::run::settle;
 
 /// The body of the answering frame.
 pub(super) struct Answering<T> {
-    child: Option<Child<WorkTask<T>>>,
+    child: Option<Child<AnyTask<T>>>,
     reply: Option<Reply<T>>,
     completion_owner: Option<CompletionOwner>,
 }
@@ -25,7 +25,7 @@ impl<T> Unpin for Answering<T> {}
 
 impl<T: Portable> Answering<T> {
     /// Makes a frame that waits for `child` and then sends its result to `reply`.
-    pub(super) fn start(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>) {
+    pub(super) fn start(cx: Cx, reply: Reply<T>, child: Child<AnyTask<T>>) {
         // The run does not end before the work has.
         let run = cx.current_run();
         run.enter();

@@ -8,16 +8,16 @@ use super::Portable;
 use super::checked::Checked;
 use super::error::{Refusal, Which, throw};
 use super::host::Nodes;
-use super::lock::{MethodGuard, ObjectLock, QueuePosition};
+use super::lock::{MethodGuard, ObjectLock, QueuePosition, SuspendedGuard};
 use super::reference::{Object, Ref};
-use super::remote::{self, Work, WorkTask};
+use super::remote::{self, Work};
 use super::table::{self, Access, Found, LockAttempt};
 use crate::call::fallback::{Enter, fallback_here};
 use crate::call::located;
-use crate::call::outcome::{Child, Outcome};
+use crate::call::outcome::{AnyTask, Child, Outcome};
 use crate::call::words::Parcel;
-use crate::call::{Task, call, call_after_trip, call_async, sealed, wait};
-use crate::frame::context::Cx;
+use crate::call::{Task, call, call_after_trip, sealed, wait};
+use crate::frame::context::{self, Cx};
 use crate::frame::origin::{Named, Note};
 use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
@@ -172,9 +172,7 @@ impl<M: Method> Call<M> {
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
-            LockAttempt::Held(hold) => unsafe {
-                held(cx, LockedCall::<M> { hold, target: self.target, args: self.args })
-            },
+            LockAttempt::Held(hold) => unsafe { held(cx, hold, self) },
             // SAFETY: the caller opens the outcome and awaits a suspended callee.
             LockAttempt::Busy => unsafe { self.wait_for_lock(cx) },
             LockAttempt::Refused(refusal) => refused(refusal),
@@ -190,20 +188,23 @@ impl<M: Method> Call<M> {
         let (name, nodes) = (self.target.name(), Nodes::of(cx));
         let here = nodes.knows(name) && name.node() == cx.node();
         if !here || matches!(M::ACCESS, Access::None | Access::Constant) || mutated!(UnorderedOneway) {
-            return located::start(cx, self);
+            return self.start_here(cx);
         }
         match nodes.table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
-            LockAttempt::Held(hold) => {
-                located::start(cx, LockedCall::<M> { hold, target: self.target, args: self.args })
-            }
+            LockAttempt::Held(hold) => located::start(cx, Begun { hold: Some(hold), call: self }),
             // SAFETY: `cx` is the current worker's, and the caller of this function gets the child and waits for it.
-            LockAttempt::Busy => match unsafe { self.wait_for_lock(cx) }.open::<WorkTask<M::Output>>() {
+            LockAttempt::Busy => match unsafe { self.wait_for_lock(cx) }.open::<AnyTask<M::Output>>() {
                 Ok(_) => unreachable!("a wait for a lock suspends"),
                 Err(child) => child.into_frame(),
             },
             // The frame reports the error.
-            LockAttempt::Refused(_) => located::start(cx, self),
+            LockAttempt::Refused(_) => self.start_here(cx),
         }
+    }
+
+    /// Makes a ready frame at this node that makes the call.
+    fn start_here(self, cx: Cx) -> FrameRef {
+        located::start(cx, Begun { hold: None, call: self })
     }
 
     /// Joins the object's wait queue, then calls the method.
@@ -226,9 +227,10 @@ impl<M: Method> Call<M> {
                     fallback_here(entry, |enter: Enter<_>| async move {
                         let (child, call, position) = enter.take();
                         let hold = wait(child).await;
-                        position.served();
-                        let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::DROPPED)) };
-                        call_async(LockedCall::<M> { hold, target: call.target, args: call.args }).await
+                        match served(context::cx(), hold, call, position).open::<AnyTask<M::Output>>() {
+                            Ok(value) => value,
+                            Err(child) => wait(child).await,
+                        }
                     })
                 }
             }
@@ -269,7 +271,7 @@ impl<M: Method> Task for Call<M> {
 
     fn start(self, cx: Cx) -> FrameRef {
         if self.target.name().node() == cx.node() || !Nodes::of(cx).knows(self.target.name()) {
-            return located::start(cx, self);
+            return self.start_here(cx);
         }
         let place = self.place;
         // Sends the request now, not when the frame first runs.
@@ -290,7 +292,7 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
     fn drop(&mut self) {
         let name = self.0.name();
         // SAFETY: a method runs on a worker; the context is used at once.
-        let cx = unsafe { crate::frame::context::cx() };
+        let cx = unsafe { context::cx() };
         // Dropping a method's lock poisons an object that the method could change.
         if let LockAttempt::Held(hold) = Nodes::table_of(cx, name.node()).hold(name, M::ACCESS == Access::Exclusive) {
             drop(hold.begin::<M>());
@@ -409,21 +411,24 @@ impl<M: Method> Work for Invoke<M> {
     }
 }
 
-/// A call of a method whose object is locked for it.
-struct LockedCall<M: Method> {
-    hold: ObjectLock,
-    target: Ref<M::Object>,
-    args: M::Args,
+/// A call in a frame of its own, with the lock on its object if that has been taken already.
+struct Begun<M: Method> {
+    hold: Option<ObjectLock>,
+    call: Call<M>,
 }
 
-impl<M: Method> sealed::Sealed for LockedCall<M> {}
-impl<M: Method> Task for LockedCall<M> {
+impl<M: Method> sealed::Sealed for Begun<M> {}
+impl<M: Method> Task for Begun<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `LockedCall` is used only at the
-        // object's home.
-        unsafe { held(cx, self) }
+        match self.hold {
+            // SAFETY: the caller opens the outcome and awaits a suspended callee. A lock is taken only at the object's
+            // home, to which the frame belongs.
+            Some(hold) => unsafe { held(cx, hold, self.call) },
+            // SAFETY: the caller opens the outcome and awaits a suspended callee.
+            None => unsafe { Task::call(self.call, cx) },
+        }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
@@ -454,8 +459,8 @@ impl<M: Method> Task for MethodBody<M> {
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home.
-unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
-    let LockedCall { hold, target, args } = call;
+unsafe fn held<M: Method>(cx: Cx, hold: ObjectLock, call: Call<M>) -> Outcome<M::Output> {
+    let Call { target, args, .. } = call;
     let table = Nodes::table_of(cx, target.name().node());
     if table.poisoned(&hold) {
         drop(hold);
@@ -463,9 +468,35 @@ unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
     }
     // SAFETY: a reference to an object of this type names one.
     let found = unsafe { table.locked::<M::Object>(&hold) };
+    let (hold, method) = (hold.begin(), MethodBody::<M> { target, object: found.object(), args });
+    if M::PLAIN {
+        let note = Note::<M>::new();
+        // SAFETY: the worker is at the object's home, and `hold` is the object's lock. A plain function does not suspend.
+        let outcome = unsafe { method.call(cx).ended() };
+        note.end();
+        // SAFETY: the table has just found the object.
+        unsafe { hold.end_here(found) };
+        return outcome;
+    }
     // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
     // object's home. `hold` is the object's lock.
-    unsafe { inside(cx, hold.begin(), found, MethodBody::<M> { target, object: found.object(), args }) }
+    unsafe { inside(cx, hold, found, method) }
+}
+
+/// Calls the method of an object for whose lock the call has waited, unless the object has been dropped.
+///
+/// # Safety
+/// As [`held`].
+unsafe fn served<M: Method>(
+    cx: Cx,
+    hold: Option<ObjectLock>,
+    call: Call<M>,
+    position: QueuePosition,
+) -> Outcome<M::Output> {
+    position.served();
+    let Some(hold) = hold else { throw(Call::<M>::which(call.target).refused(Refusal::DROPPED)) };
+    // SAFETY: the caller guarantees the same.
+    unsafe { held(cx, hold, call) }
 }
 
 /// Calls the method, and releases the lock when the method has ended.
@@ -496,7 +527,7 @@ unsafe fn inside<M: Method>(
         }
         // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
         // object's home. `hold` locks the object of the child's method.
-        Err(child) => unsafe { suspends(cx, hold, child) },
+        Err(child) => unsafe { suspends(hold.suspends(cx), child.any()) },
     }
 }
 
@@ -520,7 +551,7 @@ unsafe fn inside_here<M: Method>(
     if called.suspended() {
         // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee, and
         // guarantees that the worker is at the object's home. `hold` locks the object of the child's method.
-        return unsafe { suspends_apart(cx, hold, called.child()) }.opaque();
+        return unsafe { suspends_apart(cx, hold, called.child().any()) }.opaque();
     }
     // SAFETY: `suspended` has just returned false.
     let value = unsafe { called.value() };
@@ -536,11 +567,10 @@ unsafe fn inside_here<M: Method>(
 /// As [`Task::call`]; the worker is at the object's home, `child` is a call of a method of the object that `hold` locks, and
 /// the caller owns it.
 #[inline(always)]
-unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
-    hold.suspends(cx);
+unsafe fn suspends<T>(hold: SuspendedGuard, child: Child<AnyTask<T>>) -> Outcome<T> {
     // SAFETY: the body takes its entry first, then waits, with no user code in between.
     unsafe {
-        fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {
+        fallback_here((child, hold), |enter: Enter<(Child<AnyTask<T>>, SuspendedGuard)>| async move {
             let (child, hold) = enter.take();
             let value = wait(child).await;
             hold.end();
@@ -555,7 +585,11 @@ unsafe fn suspends<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodB
 /// As [`suspends`].
 #[cold]
 #[inline(never)]
-unsafe fn suspends_apart<M: Method>(cx: Cx, hold: MethodGuard<M>, child: Child<MethodBody<M>>) -> Outcome<M::Output> {
+unsafe fn suspends_apart<M: Method>(
+    cx: Cx,
+    hold: MethodGuard<M>,
+    child: Child<AnyTask<M::Output>>,
+) -> Outcome<M::Output> {
     // SAFETY: the caller guarantees the same.
-    unsafe { suspends(cx, hold, child) }
+    unsafe { suspends(hold.suspends(cx), child) }
 }

@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
-use super::remote::{Work, WorkTask, at_home};
-use crate::call::outcome::{Child, Outcome};
+use super::remote::{Work, at_home};
+use crate::call::outcome::{AnyTask, Child, Outcome};
 use crate::call::{Task, poll_in_place, sealed};
 use crate::frame::context::{Cx, cx};
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
+use crate::frame::{BodyFrame, CallSite, Delivered, Payload, drop_quietly};
 
 /// A task that runs each work at its node, and delivers the results in the order of `works`. At most one work is for
 /// the current node.
@@ -49,7 +49,7 @@ impl<W: Work> Task for Gathered<W> {
 }
 
 /// The result of a call that has ended, or its suspended callee.
-pub(crate) type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
+pub(crate) type Branch<V> = Result<Delivered<V>, Child<AnyTask<V>>>;
 
 /// Waits for all suspended callees, then delivers the values in order, or throws the first panic in order.
 pub(crate) fn gather<V>(cx: Cx, branches: Vec<Branch<V>>) -> Outcome<Vec<V>> {
@@ -97,8 +97,8 @@ impl<V> Future for Gathering<V> {
         });
         let Some(payload) = panic else { return Poll::Ready(values) };
         // The other results are not used, and no caller could receive a panic of their destructors.
-        values.into_iter().for_each(|value| quietly(|| drop(value)));
-        branches.for_each(|branch| quietly(|| drop(branch)));
+        values.into_iter().for_each(drop_quietly);
+        branches.for_each(drop_quietly);
         payload.resume()
     }
 }

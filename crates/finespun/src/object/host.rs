@@ -10,7 +10,8 @@ use std::time::Duration;
 use crate::frame::FrameRef;
 use crate::frame::context::Cx;
 use crate::message::mailbox::{Mailbox, Others, Travel, mailboxes};
-use crate::message::packet::{Handler, Made, bytes_of};
+use crate::message::packet::{Handler, Made, bytes_of, writer};
+use crate::message::wire::Writer;
 use crate::observe::CacheChoices;
 use crate::run::continuation::Continuation;
 use crate::sched::peers::Part;
@@ -217,11 +218,8 @@ impl Nodes {
             let elsewhere = if self.mailbox.weighs() { handler.bytes_elsewhere() } else { 0 };
             // SAFETY: the message is neither used nor dropped after the call.
             unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
-        } else if worker != self.worker && self.mailbox.leaves_process() {
-            self.send_out(cx, worker, handler);
-        } else if let Some(message) = Made::encoded(handler) {
-            // SAFETY: the message is neither used nor dropped after the call.
-            unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
+        } else {
+            self.send_bytes(cx, worker, &mut writer(handler));
         }
     }
 
@@ -253,11 +251,19 @@ impl Nodes {
         }
     }
 
-    /// Sends a message to another process.
+    /// Sends the message that `write` writes, to another process or as bytes within this one. Not generic, so that it is
+    /// compiled once.
     #[inline(never)]
-    fn send_out<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
+    fn send_bytes(&self, cx: Cx, worker: u32, write: &mut dyn FnMut(&mut Writer) -> bool) {
+        if worker == self.worker || !self.mailbox.leaves_process() {
+            if let Some(message) = Made::encoded(write) {
+                // SAFETY: the message is neither used nor dropped after the call.
+                unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
+            }
+            return;
+        }
         // Encodes the whole message before posting it: user encoders may panic.
-        let Some(bytes) = bytes_of(handler) else { return };
+        let Some(bytes) = bytes_of(write) else { return };
         self.announce(cx);
         self.mailbox.send_bytes(worker as usize, bytes, &cx.core().counters);
         cx.context().team().poke(worker);

@@ -70,9 +70,13 @@ impl<M: Method> MethodGuard<M> {
         MethodGuard(name, PhantomData)
     }
 
-    /// Records for reports that the method, which has suspended, holds the object.
-    pub(crate) fn suspends(&self, cx: Cx) {
-        Nodes::table_of(cx, self.0.node()).held_by(self.0, M::ORIGIN);
+    /// Converts the guard into that of a method that has suspended, and records for reports that it holds the object.
+    #[inline(always)]
+    pub(crate) fn suspends(self, cx: Cx) -> SuspendedGuard {
+        let guard = SuspendedGuard { name: self.0, exclusive: Self::EXCLUSIVE, method: M::ORIGIN };
+        std::mem::forget(self);
+        guard.record(cx);
+        guard
     }
 
     /// Releases the lock when the method has ended on the stack.
@@ -102,6 +106,33 @@ impl<M: Method> Drop for MethodGuard<M> {
     #[cold]
     fn drop(&mut self) {
         release(self.0, Self::EXCLUSIVE, Self::EXCLUSIVE, Some(M::ORIGIN));
+    }
+}
+
+/// A [`MethodGuard`] without the type of the method, which has suspended: the code that waits for it is compiled once for each
+/// type of value.
+pub(crate) struct SuspendedGuard {
+    name: Name,
+    exclusive: bool,
+    method: &'static Origin,
+}
+
+impl SuspendedGuard {
+    fn record(&self, cx: Cx) {
+        Nodes::table_of(cx, self.name.node()).held_by(self.name, self.method);
+    }
+
+    /// Releases the lock when the method has ended.
+    pub(crate) fn end(self) {
+        release(self.name, self.exclusive, false, Some(self.method));
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for SuspendedGuard {
+    #[cold]
+    fn drop(&mut self) {
+        release(self.name, self.exclusive, self.exclusive, Some(self.method));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::call::elsewhere::{Elsewhere, Several};
 use crate::call::outcome::Outcome;
 use crate::call::{CallFuture, Task, migrate, sealed};
 use crate::frame::context::Cx;
-use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, quietly};
+use crate::frame::{BodyFrame, CallSite, FrameRef, VTable, drop_quietly};
 use crate::iterate::many;
 use crate::message::wire::{Part, Reader, Unreadable, Wire, Writer};
 
@@ -171,7 +171,7 @@ enum Moved<C: Calls> {
 fn send<C: Calls, A: Serialize>(cx: Cx, to: u32, place: CallSite, arguments: A) -> Outcome<C::Output> {
     let part = Part::written(|writer| writer.part(|writer| writer.value(&arguments)));
     // The message contains them. No caller could receive a panic of their destructors.
-    quietly(|| drop(arguments));
+    drop_quietly(arguments);
     let work = part.map(Moved::<C>::Leaving);
     request_of_worker(cx, to, work, place)
 }

@@ -20,7 +20,7 @@
 //! its own. A chain of calls over many nodes then needs one answer, and no node in between keeps a frame
 //! [H §3.2.3, §3.3].
 
-use std::marker::PhantomData;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
@@ -28,14 +28,16 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
-use super::returning::{Arguments, Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, names};
+use super::returning::{
+    Arguments, Names, Onward, Return, ReturnName, complete, enter_named, enter_run_of, may_answer, names,
+};
 use super::scrambled::{group_in_message, group_of_message, run_in_message, run_of_message};
-use crate::call::outcome::{Child, Outcome};
-use crate::call::{Task, sealed};
+use crate::call::Task;
+use crate::call::outcome::{AnyTask, Child, Outcome};
 use crate::cancel::runs::Run;
 use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
-use crate::frame::{CallSite, Payload, discard, quietly, quietly_here};
+use crate::frame::{CallSite, FrameRef, Payload, discard, drop_quietly, quietly_here};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
@@ -169,6 +171,15 @@ impl Asker {
     fn home(self) -> u32 {
         (self.0 >> 32) as u32
     }
+
+    /// Writes the header of a request with this continuation.
+    fn write(self, cx: Cx, k: Option<ReturnName>, to: &mut Writer) {
+        let group = match travels() {
+            Some(Travels::Out) => Group::Named(names(cx, self.group())),
+            _ => Group::Numbered { group: self.group(), home: self.home() },
+        };
+        Header { group, k, keeps: false }.write(to);
+    }
 }
 
 /// A request that has not been sent.
@@ -192,27 +203,24 @@ impl<W: Work> PendingCall for Request<W> {
     }
 
     unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, onward: Option<Onward>) {
-        // SAFETY: the caller guarantees that `onward` comes from a `Return` of this output type.
-        let k = onward.map(|onward| unsafe { Return::of(onward) });
         self.of = Asker::new(self.of.group(), home);
-        match std::mem::replace(&mut self.k, k) {
-            Some(Return::Here(own)) => own.unwaited(),
-            // A request that the work makes has a continuation of this process.
-            Some(Return::Away(_)) | None => {}
-        }
+        // SAFETY: the caller guarantees the same.
+        unsafe { replace(&mut self.k, onward) };
         self.send(cx);
     }
 }
 
-/// The task type of the child of suspended work. It erases the type of the work.
-pub(crate) struct WorkTask<T>(PhantomData<fn() -> T>);
-
-impl<T> sealed::Sealed for WorkTask<T> {}
-impl<T> Task for WorkTask<T> {
-    type Output = T;
-    const STRAIGHT: bool = false;
-    unsafe fn call(self, _: Cx) -> Outcome<T> {
-        unreachable!("a WorkTask is never called")
+/// Implements [`PendingCall::redirect`] for the continuation of a request.
+///
+/// # Safety
+/// As there.
+unsafe fn replace<T: Send + 'static>(k: &mut Option<Return<T>>, onward: Option<Onward>) {
+    // SAFETY: the caller guarantees that `onward` comes from a `Return` of this type.
+    let onward = onward.map(|onward| unsafe { Return::of(onward) });
+    match std::mem::replace(k, onward) {
+        Some(Return::Here(own)) => own.unwaited(),
+        // A request that the work makes has a continuation of this process.
+        Some(Return::Away(_)) | None => {}
     }
 }
 
@@ -297,6 +305,34 @@ impl Header {
         let keeps = flags & KEEPS != 0;
         (from_there && (out || !keeps)).then_some(Header { group, k, keeps })
     }
+
+    /// Whether the request comes from another process.
+    fn is_away(&self) -> bool {
+        matches!(self.group, Group::Named(_))
+    }
+
+    /// Implements [`asker`]. `k` is the continuation's leaf, if it has been found, and if it is in this process.
+    ///
+    /// # Safety
+    /// The leaf is live.
+    unsafe fn asker(&self, cx: Option<Cx>, k: Option<Option<FrameRef>>) -> Option<Asker> {
+        let names = match self.group {
+            Group::Numbered { group, home } => return Some(Asker::new(group, home)),
+            Group::Named(names) => names,
+        };
+        // If its continuation has not been found, no task waits for the answer any more, or the message is forged. Without a
+        // worker, it has left nothing in this process.
+        let here = cx.filter(|_| self.k.is_none() || k.is_some())?;
+        // The arguments are read in the run, to which the continuations among them belong.
+        let Some(group) = enter_named(here, names) else {
+            here.leave_run();
+            return None;
+        };
+        // A continuation that is here is this worker's.
+        let asker = Asker::new(group, Nodes::of(here).worker());
+        // SAFETY: the caller guarantees that the leaf is live.
+        k.flatten().is_none_or(|leaf| unsafe { may_answer(leaf, group) }).then_some(asker)
+    }
 }
 
 impl<W: Work> Handler for Request<W> {
@@ -307,71 +343,46 @@ impl<W: Work> Handler for Request<W> {
     #[inline(always)]
     fn write(self, to: &mut Writer) -> bool {
         let Request { of, k, work } = self;
-        let (group, home) = (of.group(), of.home());
         // SAFETY: only workers send messages, and the context is used within this call only.
         let cx = unsafe { context::cx() };
         let k = k.map(|k| k.into_name(cx));
-        let header = match travels() {
-            Some(Travels::Out) => Header { group: Group::Named(names(cx, group)), k, keeps: false },
-            _ => Header { group: Group::Numbered { group, home }, k, keeps: false },
-        };
         let before = to.mark();
-        header.write(to);
-        let Err(payload) = to.part(|to| work.write(to)) else {
-            to.name_kept(before, KEEPS);
-            return true;
-        };
-        // The continuation answers the caller instead.
-        match k.and_then(|k| Return::<W::Output>::named(k, Some(cx))) {
-            Some(k) => answer(cx, Reply { home, k: Some(k) }, Err(pack(payload))),
-            None if k.is_some() => discard(payload),
-            None => cx.fail(pack(payload)),
+        of.write(cx, k, to);
+        match to.part(|to| work.write(to)) {
+            Ok(()) => {
+                to.name_kept(before, KEEPS);
+                true
+            }
+            Err(payload) => {
+                refused::<W::Output>(cx, of, k, payload);
+                false
+            }
         }
-        false
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Some(Header { group, k: name, keeps }) = Header::read(&mut from) else {
+        let Some(header) = Header::read(&mut from) else {
             debug_assert!(from.travels() == Travels::Out, "a message of this process can be read");
             return;
         };
-        let arguments = if keeps { Arguments::of(&from, cx) } else { None };
-        let k = name.and_then(|name| Return::named(name, cx));
-        let away = matches!(group, Group::Named(_));
-        let (group, home) = match (group, cx) {
-            (Group::Numbered { group, home }, _) => (group, home),
-            // No task waits for the answer any more, or the message is forged.
-            (Group::Named(_), _) if name.is_some() && k.is_none() => return,
-            (Group::Named(names), Some(here)) => {
-                // The arguments are read in the run, to which the continuations among them belong.
-                let Some(group) = enter_named(here, names) else {
-                    here.leave_run();
-                    return quietly(|| drop(k));
-                };
-                if !k.as_ref().is_none_or(|k| k.may_answer(group)) {
-                    return quietly(|| drop(k));
-                }
-                // A continuation that is here is this worker's.
-                (group, Nodes::of(here).worker())
-            }
-            // It has left nothing in this process.
-            (Group::Named(_), None) => return,
-        };
+        let away = header.is_away();
+        let arguments = if header.keeps { Arguments::of(&from, cx) } else { None };
+        let Some((of, k)) = asker::<W::Output>(header, cx) else { return };
         let read = W::read(&mut from);
         drop(arguments);
         let error = match read {
             Ok(work) => {
                 let Some(cx) = cx else { return };
                 if W::ANYWHERE || Nodes::of(cx).hosts(work.node()) {
-                    let request = Request { of: Asker::new(group, home), k, work };
+                    let request = Request { of, k, work };
                     return if away { request.serve(cx) } else { request.handle(cx) };
                 }
-                quietly(|| drop(work));
+                drop_quietly(work);
                 Unreadable::new::<W>("its node is elsewhere")
             }
             Err(error) => error,
         };
-        unread(cx, group, Reply { home, k }, error);
+        unread(cx, of, k, error);
     }
 
     fn handle(self, cx: Cx) {
@@ -379,17 +390,42 @@ impl<W: Work> Handler for Request<W> {
             cx.leave_run();
             // The run or group has been terminated, so the caller needs no answer. Dropping `k` ends its wait, if it
             // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
-            return quietly(|| drop((self.k, self.work)));
+            return drop_quietly((self.k, self.work));
         }
         self.serve(cx);
     }
 }
 
+/// Answers a request whose work could not be written.
+#[cold]
+fn refused<T: Portable>(cx: Cx, of: Asker, k: Option<ReturnName>, payload: Box<dyn Any + Send>) {
+    // The continuation answers the caller instead.
+    match k.and_then(|k| Return::<T>::named(k, Some(cx))) {
+        Some(k) => answer(cx, Reply { home: of.home(), k: Some(k) }, Err(pack(payload))),
+        None if k.is_some() => discard(payload),
+        None => cx.fail(pack(payload)),
+    }
+}
+
+/// Returns who asks in a request with this header, and its continuation. In a request of another process, enters its run or
+/// group. Returns `None` if the request need not be served.
+fn asker<T: Portable>(header: Header, cx: Option<Cx>) -> Option<(Asker, Option<Return<T>>)> {
+    let k = header.k.and_then(|name| Return::named(name, cx));
+    // SAFETY: a leaf lives until its continuation gives it up.
+    match unsafe { header.asker(cx, k.as_ref().map(Return::leaf)) } {
+        Some(of) => Some((of, k)),
+        None => {
+            drop_quietly(k);
+            None
+        }
+    }
+}
+
 /// Answers a request that could not be read with an error.
 #[cold]
-fn unread<T: Portable>(cx: Option<Cx>, group: u32, reply: Reply<T>, error: Unreadable) {
-    if let Some(cx) = cx.filter(|cx| cx.try_enter(group)) {
-        answer(cx, reply, Err(Payload::new(error.to_string())));
+fn unread<T: Portable>(cx: Option<Cx>, of: Asker, k: Option<Return<T>>, error: Unreadable) {
+    if let Some(cx) = cx.filter(|cx| cx.try_enter(of.group())) {
+        answer(cx, Reply { home: of.home(), k }, Err(Payload::new(error.to_string())));
     }
 }
 
@@ -418,13 +454,13 @@ impl<W: Work> Request<W> {
 #[inline]
 pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl FnOnce(Cx) -> Outcome<T>) {
     let before = cx.set_may_forward(true);
-    let called = catch_unwind(AssertUnwindSafe(|| call(cx).open::<WorkTask<T>>()));
+    let called = catch_unwind(AssertUnwindSafe(|| call(cx).open::<AnyTask<T>>()));
     cx.set_may_forward(before);
     delivered(cx, reply, called);
 }
 
 /// The second half of [`deliver`], compiled once per type of value instead of once per call.
-fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<WorkTask<T>>>>) {
+fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<AnyTask<T>>>>) {
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
         Ok(Err(child)) => match Nodes::of(cx).take_pending_call(cx, child.frame()) {
@@ -437,7 +473,7 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
 
 /// Forwards: sends `request`, the pending call that was the work's last await, with `reply` as its reply destination.
 /// `child` is the leaf of `request`.
-fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
+fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<AnyTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {
         // Perhaps no task of this run waits for the answer: `reply` has no continuation, or its waiter belongs to
@@ -447,7 +483,7 @@ fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, requ
     cx.core().counters.messages_forwarded.add(1);
     let onward = reply.k.map(Return::onward);
     // SAFETY: `onward` is from a `Return<T>`, and `T` is the request's output type, because the call returned the
-    // request's leaf as the child of a `WorkTask<T>`. `unwaited` above has released that leaf.
+    // request's leaf as the child of a `AnyTask<T>`. `unwaited` above has released that leaf.
     unsafe { request.redirect(cx, reply.home, onward) };
 }
 
@@ -459,7 +495,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
     let Reply { home, k } = reply;
     let Some(k) = k else {
         return match result {
-            Ok(value) => quietly(|| drop(value)),
+            Ok(value) => drop_quietly(value),
             // No continuation takes the panic, so it fails the run.
             Err(payload) => cx.fail(payload),
         };
@@ -498,7 +534,7 @@ impl<T: Portable> Handler for Answer<T> {
                 write_return(Some(k), GOOD, to);
                 let written = to.part(|to| to.value(&value));
                 // The message contains the encoded value. No caller could receive a panic of the original's destructor.
-                quietly(|| drop(value));
+                drop_quietly(value);
                 let Err(payload) = written else {
                     to.name_kept(before, KEEPS);
                     return true;

@@ -9,14 +9,15 @@ use super::Portable;
 use super::answering::Answering;
 use super::host::Nodes;
 use super::kept::worker_of;
-use super::remote::{Reply, WorkTask};
+use super::remote::Reply;
 use crate::call::Task;
+use crate::call::outcome::AnyTask;
 use crate::cancel::runs::Run;
 use crate::cancel::teams::GroupName;
 use crate::frame::context::{Cx, cx, try_cx};
 use crate::frame::leaf::is_protected;
 use crate::frame::number::{GROUP, NOTHING};
-use crate::frame::{FrameRef, Payload, quietly};
+use crate::frame::{FrameRef, Payload, drop_quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Writer};
 use crate::run::continuation::Continuation;
@@ -121,14 +122,25 @@ impl<T: Send + 'static> Return<T> {
         }
     }
 
-    /// Returns whether work in this run or group may answer. The end of a group ends its work, but not all of its waits: so
-    /// work elsewhere, which only a forged message names, does not answer these.
-    pub(super) fn may_answer(&self, group: u32) -> bool {
-        let Return::Here(k) = self else { return true };
-        // SAFETY: the leaf lives until its continuation gives it up.
-        let (protected, own) = unsafe { (is_protected(k.leaf()), k.leaf().as_ref().group) };
-        !protected || own == group
+    /// Returns the leaf of a wait in this process. It lives as long as this does.
+    pub(super) fn leaf(&self) -> Option<FrameRef> {
+        match self {
+            Return::Here(k) => Some(k.leaf()),
+            Return::Away(_) => None,
+        }
     }
+}
+
+/// Returns whether work in this run or group may answer a wait with this leaf, whose continuation the caller has. The end of a
+/// group ends its work, but not all of its waits: so work elsewhere, which only a forged message names, does not answer
+/// these.
+///
+/// # Safety
+/// The leaf is live.
+pub(super) unsafe fn may_answer(leaf: FrameRef, group: u32) -> bool {
+    // SAFETY: the caller guarantees that the leaf is live.
+    let (protected, own) = unsafe { (is_protected(leaf), leaf.as_ref().group) };
+    !protected || own == group
 }
 
 /// Keeps a continuation for an answer from another worker. Returns its number.
@@ -354,7 +366,7 @@ fn represent<T: Portable>(cx: Cx, number: u64) -> Option<Continuation<T>> {
     cx.in_run(|| {
         let wait = suspend_at(Location::caller(), |k: Continuation<T>| own = Some(k));
         // SAFETY: the outcome is opened at once, and the suspended callee awaited by the frame.
-        match unsafe { wait.forced().call(cx) }.open::<WorkTask<T>>() {
+        match unsafe { wait.forced().call(cx) }.open::<AnyTask<T>>() {
             Ok(_) => unreachable!("forced to wait"),
             Err(child) => {
                 let reply = Reply { home: away.home(), k: Some(Return::Away(away)) };
@@ -397,7 +409,7 @@ pub(super) fn complete<T>(cx: Cx, k: Continuation<T>, result: Result<T, Payload>
     #[inline(never)]
     fn unsent<T>(cx: Cx, result: Result<T, Payload>) {
         let _left = cx.leave_tasks();
-        quietly(|| drop(result));
+        drop_quietly(result);
     }
     if let Err(result) = k.complete(result) {
         unsent(cx, result);

@@ -14,7 +14,7 @@ use crate::call::{CallFuture, Task};
 use crate::cancel::runs::{Cause, Report, Run};
 use crate::frame::context::cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, FrameRef, Payload, VTable, discard, quietly};
+use crate::frame::{BodyFrame, FrameRef, Payload, VTable, discard, drop_quietly, quietly};
 use crate::run::owner::CompletionOwner;
 use crate::sched::team::Team;
 
@@ -142,12 +142,12 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
     let ended = lock(delivery).take();
     if let Some(payload) = run.failure() {
         // The failure overrides the root's result.
-        quietly(|| drop(ended));
+        drop_quietly(ended);
         return Err(RunError::Panicked(Panic::of(payload)));
     }
     if let Some(error) = run.exhausted() {
         // The memory error overrides the root's result: the run's tasks have been destroyed.
-        quietly(|| drop(ended));
+        drop_quietly(ended);
         return Err(RunError::FrameMemory(error));
     }
     match ended {

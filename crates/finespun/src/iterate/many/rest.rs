@@ -12,7 +12,7 @@ use crate::call::outcome::Child;
 use crate::call::{Task, call_guarded};
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, FrameRef, Payload, VTable, quietly};
+use crate::frame::{BodyFrame, FrameRef, Payload, VTable, drop_quietly};
 use crate::iterate::engine::{Engine, Loop, Turn};
 
 /// A loop with fewer tasks is handed over as a whole.
@@ -262,7 +262,7 @@ where
     fn discard(&mut self) {
         for piece in std::mem::take(&mut self.pieces) {
             if piece.ended() {
-                quietly(|| drop(piece));
+                drop_quietly(piece);
             } else {
                 self.pieces.push_back(piece);
             }
@@ -284,7 +284,7 @@ where
                 payload.resume();
             }
             // Values after the panic are dropped, and panics of their destructors discarded.
-            self.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
+            self.pieces.drain(..).for_each(drop_quietly);
         }
         match self.sink.take() {
             Some(sink) => sink.finish(),

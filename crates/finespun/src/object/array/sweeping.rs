@@ -15,7 +15,7 @@ use crate::call::outcome::{Called, Child};
 use crate::call::{Task, call_guarded};
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{Delivered, Payload, quietly};
+use crate::frame::{Delivered, Payload, drop_quietly};
 use crate::iterate::engine::{Loop, Turn};
 
 /// The results of some parts.
@@ -205,7 +205,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Loop for Sweeping<T, S, C> 
     }
 
     fn discard(&mut self) {
-        self.out.extract_if(.., |(_, child)| child.ended()).for_each(|out| quietly(|| drop(out)));
+        self.out.extract_if(.., |(_, child)| child.ended()).for_each(drop_quietly);
     }
 
     fn wait(&mut self, cx: Cx, look: bool) -> bool {

@@ -154,26 +154,38 @@ impl Drop for Left {
 /// Writes or reads a message, or a part of one, by calling `body`. Also returns the values that it has left.
 #[inline]
 pub(crate) fn carry<R>(travels: Travels, body: impl FnOnce() -> R) -> (R, Left) {
-    /// Ends the message, even if user code panics.
-    struct Ends {
-        outer: Option<Travels>,
-        left: usize,
-    }
-    impl Drop for Ends {
-        #[inline]
-        fn drop(&mut self) {
-            TRAVELS.set(self.outer);
-            if left_so_far() > self.left {
-                drop(take_back(self.left));
-            }
-        }
+    let carried = Carried::begin(travels);
+    let done = body();
+    (done, carried.end())
+}
+
+/// A message that is being written or read. Dropping it ends the message, even if user code panics.
+struct Carried {
+    outer: Option<Travels>,
+    left: usize,
+}
+
+impl Carried {
+    #[inline]
+    fn begin(travels: Travels) -> Carried {
+        Carried { outer: TRAVELS.replace(Some(travels)), left: left_so_far() }
     }
 
-    let ends = Ends { outer: TRAVELS.replace(Some(travels)), left: left_so_far() };
-    let done = body();
-    let left = if left_so_far() > ends.left { take_back(ends.left) } else { Left::default() };
-    drop(ends);
-    (done, left)
+    /// Returns the values that the message has left.
+    #[inline]
+    fn end(self) -> Left {
+        if left_so_far() > self.left { take_back(self.left) } else { Left::default() }
+    }
+}
+
+impl Drop for Carried {
+    #[inline]
+    fn drop(&mut self) {
+        TRAVELS.set(self.outer);
+        if left_so_far() > self.left {
+            drop(take_back(self.left));
+        }
+    }
 }
 
 /// Returns how many values the messages being written have left.
