@@ -207,7 +207,8 @@ fn lending(source: Source<'_>, ready: Option<Ready>, reasons: &Reasons) -> Optio
         return None;
     }
     let flow = ready?.flow;
-    let mut loans = Loans { lent: Vec::new(), unsure: flow.unsure, held: flow.held, copies: flow.copies };
+    let mut loans =
+        Loans { lent: Vec::new(), unsure: flow.unsure, held: flow.held, kept: flow.kept, copies: flow.copies };
     let mut reasons = reasons.0.clone();
     loop {
         let before = loans.lent.len();

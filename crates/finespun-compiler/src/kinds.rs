@@ -249,6 +249,22 @@ pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
     look.1
 }
 
+/// Returns whether a type that [`owns_all`] is made of std's only: any other may have a lifetime that is not written.
+pub(crate) fn is_of_std(ty: &Type) -> bool {
+    struct Look(bool);
+    impl<'a> syn::visit::Visit<'a> for Look {
+        fn visit_path_segment(&mut self, segment: &'a syn::PathSegment) {
+            let name = &segment.ident;
+            let wraps = ["Option", "Result", "Poll", "ControlFlow"].iter().any(|known| name == known);
+            self.0 &= wraps || is_primitive(name) || MOVED.iter().any(|known| name == known);
+            syn::visit::visit_path_segment(self, segment);
+        }
+    }
+    let mut look = Look(true);
+    syn::visit::Visit::visit_type(&mut look, ty);
+    look.0
+}
+
 /// Types of std whose values move.
 const MOVED: &[&str] = &[
     "String",

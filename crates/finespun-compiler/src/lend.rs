@@ -28,8 +28,8 @@
 //! A reference is less than a local: nothing can be moved through it, and no `&mut` be used behind a shared one. So the
 //! body stays as it is where only the type tells whether a method does either.
 //!
-//! To a local that is `mut`, `r` is an exclusive reference, made anew after each await: the callee's is made from it. Then no
-//! other local may keep a reference into it.
+//! To a local that is `mut`, `r` is an exclusive reference, from which the callees' are made. A resumed body makes `r` anew, so
+//! no other local may keep a reference into it.
 
 mod local;
 mod types;
@@ -65,10 +65,11 @@ pub(crate) fn replace(
         let keys = names.vars.iter().map(|var| var.key.clone());
         let locals = keys.filter(|key| !given.contains(key)).collect();
         let replaced = Local::new(key, locals, loans, names).replace(pats, params, block)?;
+        let mutable = replaced.cell.mutable;
         cells.cells.push(replaced.cell);
         cells.demands.extend(replaced.demand);
         if replaced.moves {
-            cells.moves.push(Move::of(key, names, &whole)?);
+            cells.moves.push(Move { mutable, ..Move::of(key, names, &whole)? });
         }
     }
     Some(cells)
@@ -82,6 +83,8 @@ pub(crate) struct Loans {
     pub(crate) unsure: HashSet<String>,
     /// Locals of which other locals may keep references.
     pub(crate) held: HashSet<String>,
+    /// Locals of which a method, or a value of a type of unknown name, may keep references.
+    pub(crate) kept: HashSet<String>,
     /// Fields whose types are `Copy`, as the body shows: the local, and the path below it with a `.` behind each name.
     pub(crate) copies: HashSet<(String, String)>,
 }
@@ -112,24 +115,20 @@ impl Move {
         struct Find<'a> {
             key: &'a Ident,
             blocks: usize,
-            /// The number of the block, the statements behind, and the pattern.
-            found: Option<(usize, usize, bool)>,
+            /// The number of the block, and of the statements behind.
+            found: Option<(usize, usize)>,
         }
         impl<'a> Visit<'a> for Find<'_> {
             fn visit_block(&mut self, block: &'a Block) {
                 let number = self.blocks;
                 self.blocks += 1;
-                let mutable = block.stmts.iter().find_map(|stmt| match stmt {
-                    Stmt::Local(e) => local::binder(&e.pat).filter(|p| p.ident == *self.key),
-                    _ => None,
-                });
+                let declares = |stmt: &Stmt| matches!(stmt, Stmt::Local(e) if local::binder(&e.pat).is_some_and(|p| p.ident == *self.key));
                 // A parameter is declared outside.
-                if mutable.is_some() || number == 0 {
+                if block.stmts.iter().any(declares) || number == 0 {
                     let lends =
                         |stmt: &Stmt| scan::stmt_awaits(stmt) && macros::uses(&stmt.to_token_stream(), self.key);
                     let behind = block.stmts.iter().rev().position(lends);
-                    let mutable = mutable.is_some_and(|p| p.mutability.is_some());
-                    self.found = behind.map(|behind| (number, behind, mutable));
+                    self.found = behind.map(|behind| (number, behind));
                 }
                 visit::visit_block(self, block);
             }
@@ -137,10 +136,10 @@ impl Move {
         }
         let mut find = Find { key, blocks: 0, found: None };
         find.visit_block(whole);
-        let (block, behind, mutable) = find.found?;
+        let (block, behind) = find.found?;
         let shown = &names.vars[names.find(key)?].shown;
         // `self` cannot be bound again.
-        (shown != "__this").then(|| Move { name: names::named(shown, key.span()), mutable, block, behind })
+        (shown != "__this").then(|| Move { name: names::named(shown, key.span()), mutable: false, block, behind })
     }
 }
 
@@ -185,22 +184,10 @@ impl Cell {
         let site = Span::mixed_site();
         match mutable {
             true => quote_spanned! {site=>
-                #[allow(unused_mut, unused_assignments)]
-                let mut #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) };
+                let #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) };
             },
             false => quote_spanned!(site=> let #reference = unsafe { ::finespun::__rt::lent(&#cell) };),
         }
-    }
-
-    /// Makes the reference anew after an await.
-    pub(crate) fn renew(&self) -> Option<TokenStream> {
-        let Cell { cell, reference, mutable } = self;
-        mutable.then(|| {
-            quote_spanned! {Span::mixed_site()=>
-                #[allow(unused_assignments)]
-                { #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) }; }
-            }
-        })
     }
 }
 
@@ -215,10 +202,10 @@ pub(crate) fn source(expr: &Expr) -> Option<(&Ident, bool)> {
         let (Some(Expr::Reference(argument)), 3) = (call.args.first(), segments.len()) else { return None };
         (segments[1].ident == "__rt").then_some((&segments[2].ident, &argument.expr))
     }
-    let Expr::Unsafe(e) = expr else { return None };
+    let Expr::Unsafe(e) = scan::peel(expr) else { return None };
     let [Stmt::Expr(inner, None)] = &e.block.stmts[..] else { return None };
     match inner {
-        Expr::MethodCall(e) if ["taken", "taken_back", "taken_of_std"].iter().any(|name| e.method == name) => {
+        Expr::MethodCall(e) if ["__taken", "__taken_back", "__taken_of_std"].iter().any(|name| e.method == name) => {
             scan::name(&e.receiver).map(|cell| (cell, false))
         }
         Expr::MethodCall(e) if e.method == "copied" => {

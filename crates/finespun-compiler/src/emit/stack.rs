@@ -24,7 +24,6 @@ use super::{Ready, bound, checks, entry, listed, own_begins, own_ends, resume, t
 use crate::choose::Head;
 use crate::flow::event::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
-use crate::lend::Cell;
 use crate::macros::mentions;
 
 /// Writes the statements of the stack function.
@@ -413,7 +412,6 @@ impl Writer<'_> {
                 }
             }
         };
-        let cells: TokenStream = self.ready.cells_at(Place::Point(id)).filter_map(Cell::renew).collect();
         let value = match &point.call {
             Call::One(task) => {
                 let call = call(&names[0]);
@@ -430,7 +428,6 @@ impl Writer<'_> {
                         #leave;
                     }
                     __note = ::finespun::__rt::Note::new();
-                    #cells
                     unsafe { #read }
                 }}
             }
@@ -456,7 +453,7 @@ impl Writer<'_> {
                     });
                     values.push(value);
                 }
-                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); #cells (#(#values),*) })
+                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); (#(#values),*) })
             }
         };
         match &point.out {

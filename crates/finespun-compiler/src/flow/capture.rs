@@ -44,6 +44,8 @@ pub(crate) struct Flow {
     pub(crate) unsure: HashSet<String>,
     /// Locals of which other locals may keep references.
     pub(crate) held: HashSet<String>,
+    /// Locals of which a method, or a value of a type of unknown name, may keep references.
+    pub(crate) kept: HashSet<String>,
     /// Fields whose types are `Copy`: the local, and the path as in [`Graph::fields`].
     pub(crate) copies: HashSet<(String, String)>,
     /// The flow is valid if these hold.
@@ -119,6 +121,7 @@ pub(crate) fn analyse(
         types: graph.types.clone(),
         unsure: HashSet::new(),
         held: held(&graph, names),
+        kept: graph.kept.iter().map(|&var| names.vars[var].key.to_string()).collect(),
         copies: copies(&graph, names, &solve::copied_fields(&graph, &alive)),
         demands: Vec::new(),
         unreached: std::mem::take(&mut graph.unreached),

@@ -88,6 +88,8 @@ pub(crate) struct Graph {
     pub(crate) fields: Vec<(usize, String)>,
     /// The locals that each local borrows from through values stored in it after its binding.
     pub(crate) stored: Vec<BTreeSet<(usize, bool)>>,
+    /// Locals of which a method of unknown name may store references, or a value whose type may hide them.
+    pub(crate) kept: BTreeSet<usize>,
     /// Unreachable parts of a block: nodes by their index, then the block's value, then the block's end.
     pub(crate) unreached: HashSet<(BlockId, usize)>,
 }

@@ -24,9 +24,9 @@ impl<'a> Builder<'a> {
                 _ => Kind::reference(Lend::Shared),
             },
             Expr::Path(e) => {
-                let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) else {
-                    return Kind::unknown();
-                };
+                // A function outside may have the name of a local of another block.
+                let var = scan::name(expr).and_then(|n| self.names.find(n)).filter(|var| self.scope.contains(var));
+                let Some(var) = var else { return Kind::unknown() };
                 self.touch(var, Use::Value, e.span());
                 let kind = self.graph.kinds[var].clone();
                 match kind.lends {
@@ -60,7 +60,8 @@ impl<'a> Builder<'a> {
             }
             Expr::Call(e) => {
                 let mut kind = Kind::unknown();
-                let func = match scan::name(&e.func).and_then(|n| self.names.find(n)) {
+                let func = scan::name(&e.func).and_then(|n| self.names.find(n)).filter(|var| self.scope.contains(var));
+                let func = match func {
                     // A call of a closure may consume the closure.
                     Some(var) => {
                         let known = self.graph.kinds[var].clone();
@@ -359,11 +360,12 @@ impl<'a> Builder<'a> {
             from.extend(known.from);
             closure |= known.closure;
         }
-        if methods::stores(&e.method)
-            && let Some(var) = scan::root(called_on(&e.receiver)).and_then(|(name, _)| self.names.find(name))
-        {
-            let known: BTreeSet<_> = from[before.len()..].iter().copied().collect();
-            self.store(var, &known);
+        let lent: BTreeSet<_> = from[before.len()..].iter().copied().collect();
+        let receiver_var = scan::root(called_on(&e.receiver)).and_then(|(name, _)| self.names.find(name));
+        match receiver_var {
+            Some(var) if methods::stores(&e.method) => self.store(var, &lent),
+            // A method of another name may store references, too.
+            _ => self.graph.kept.extend(lent.iter().map(|(var, _)| *var).filter(|var| Some(*var) != receiver_var)),
         }
         if methods::primitive(e) && !futures {
             return Kind::guessed();

@@ -152,13 +152,23 @@ impl Builder<'_> {
 
     /// Records that a value that borrows `from` these is stored in a local after its binding.
     pub(crate) fn store(&mut self, var: usize, from: &BTreeSet<(usize, bool)>) {
-        let owns = self.graph.types[var].as_ref().is_some_and(|ty| kinds::owns_all(ty, &self.own.generics));
-        if owns || self.graph.kinds[var].primitive {
+        let owned = self.graph.types[var].as_ref().filter(|ty| kinds::owns_all(ty, &self.own.generics));
+        if let Some(of_std) = owned.map(kinds::is_of_std) {
+            return self.keep(from, of_std);
+        }
+        if self.graph.kinds[var].primitive {
             return;
         }
         let others = from.iter().filter(|(of, _)| *of != var);
         self.graph.stored[var].extend(others.clone());
         self.graph.kinds[var].from.extend(others);
+    }
+
+    /// Records that a value with references to these may be kept in one whose type does not show it.
+    fn keep(&mut self, from: &BTreeSet<(usize, bool)>, of_std: bool) {
+        if !of_std {
+            self.graph.kept.extend(from.iter().map(|(var, _)| *var));
+        }
     }
 
     pub(crate) fn touch(&mut self, var: usize, how: Use, span: Span) {
@@ -347,7 +357,8 @@ impl Builder<'_> {
             Dest::Let(pat, ty) => {
                 let known = ty.as_ref().and_then(|t| kinds::of_type(t));
                 let mut kind = Kind { from: kind.from.clone(), ..known.unwrap_or_else(|| kind.clone()) };
-                if ty.as_ref().is_some_and(|t| kinds::owns_all(t, &self.own.generics)) {
+                if let Some(ty) = ty.as_ref().filter(|t| kinds::owns_all(t, &self.own.generics)) {
+                    self.keep(&kind.from, kinds::is_of_std(ty));
                     kind.from.clear();
                 }
                 self.bind(pat, &kind);
@@ -480,7 +491,8 @@ impl Builder<'_> {
             let closure = kind.closure && known.drops;
             kind = Kind { closure, from: kind.from, place: kind.place, ..known };
         }
-        if written.is_some_and(|t| kinds::owns_all(t, &self.own.generics)) {
+        if let Some(ty) = written.filter(|t| kinds::owns_all(t, &self.own.generics)) {
+            self.keep(&kind.from, kinds::is_of_std(ty));
             kind.from.clear();
         }
         if let Some((_, diverge)) = &init.diverge {

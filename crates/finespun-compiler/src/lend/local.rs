@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Item, Pat, Stmt, Type, UnOp};
@@ -33,6 +34,8 @@ pub(super) struct Local {
     mutable: bool,
     /// Other locals may keep references.
     held: bool,
+    /// So may they as far as names tell.
+    kept: bool,
     /// The paths of fields that are `Copy`.
     copies: HashSet<String>,
     /// The methods of the type are known by its name.
@@ -84,6 +87,7 @@ impl Local {
             locals,
             mutable: false,
             held: loans.held.contains(&key.to_string()),
+            kept: loans.kept.contains(&key.to_string()),
             copies,
             sure: !loans.unsure.contains(&key.to_string()),
             taken: false,
@@ -106,7 +110,7 @@ impl Local {
         let emptied = self.taken && self.assigned;
         // The demand is checked outside of the body.
         let shadowed = self.demanded && self.ty.as_ref().is_some_and(|ty| items.names_in(ty));
-        if self.refused || emptied || shadowed || (self.mutable && self.held) {
+        if self.refused || emptied || shadowed || (self.mutable && (self.held || self.kept)) {
             return None;
         }
         let demand = self.ty.filter(|_| self.demanded).map(|ty| Demand { ty, own: false });
@@ -244,7 +248,7 @@ impl Local {
         let reference = &self.reference;
         if back {
             // rustc checks that the type is the one that its name tells.
-            let back = Ident::new(if alone { "taken" } else { "taken_back" }, Span::mixed_site());
+            let back = Ident::new(if alone { "__taken" } else { "__taken_back" }, Span::mixed_site());
             block.stmts.insert(
                 end,
                 syn::parse_quote_spanned! {Span::mixed_site()=>
@@ -327,7 +331,7 @@ impl Local {
         let (cell, reference, site) = (&self.cell, &self.reference, Span::mixed_site());
         if whole && !self.closure {
             self.taken = true;
-            *expr = syn::parse_quote_spanned!(site=> unsafe { #cell.taken(&*#reference) });
+            *expr = syn::parse_quote_spanned!(site=> unsafe { #cell.__taken(&*#reference) });
             return;
         }
         if self.closure {
@@ -368,7 +372,7 @@ impl Local {
         if whole && self.consumed && !self.closure && e.method.to_string().starts_with("into_") {
             self.taken = true;
             let (cell, reference) = (&self.cell, &self.reference);
-            *e.receiver = syn::parse_quote_spanned!(Span::mixed_site()=> unsafe { #cell.taken_of_std(&*#reference) });
+            *e.receiver = syn::parse_quote_spanned!(Span::mixed_site()=> unsafe { #cell.__taken_of_std(&*#reference) });
             return;
         }
         // A closure may be called once, and take the local.
@@ -386,7 +390,9 @@ impl Local {
             mac.tokens = branches.to_token_stream();
             return;
         }
-        let parsed = macros::parse(mac).filter(|_| self.mutable || !macros::writes(mac));
+        // `dbg!` shows its arguments' code.
+        let shown = mac.path.segments.last().is_some_and(|last| last.ident == "dbg");
+        let parsed = macros::parse(mac).filter(|_| (self.mutable || !macros::writes(mac)) && !shown);
         let Some((style, mut arguments)) = parsed else {
             self.refused |= self.names(&mac.tokens);
             return;
@@ -494,7 +500,9 @@ impl VisitMut for Local {
             Expr::Let(e) => self.matched(&mut e.expr, &[&e.pat]),
             Expr::Binary(e) if scan::assigns(&e.op) => {
                 self.refused |= self.roots(&e.left) && !self.mutable;
+                let place = self.roots(&e.left).then(|| e.left.span());
                 self.compared(&mut e.left);
+                enclose(&mut e.left, place);
                 self.visit_expr_mut(&mut e.right);
             }
             Expr::Binary(e) if compares(&e.op) => {
@@ -530,10 +538,15 @@ impl VisitMut for Local {
             Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => self.compared(&mut e.expr),
             // rustc expects a block behind an operator to have the operator's type.
             Expr::Unary(e) if self.roots(&e.expr) => self.refused = true,
+            Expr::Binary(e) => {
+                let place = self.roots(&e.left).then(|| e.left.span());
+                self.visit_expr_mut(&mut e.left);
+                enclose(&mut e.left, place);
+                self.visit_expr_mut(&mut e.right);
+            }
             // Blocks and operators, whose parts are values.
             Expr::Array(_)
             | Expr::Await(_)
-            | Expr::Binary(_)
             | Expr::Block(_)
             | Expr::Break(_)
             | Expr::Cast(_)
@@ -577,6 +590,15 @@ impl VisitMut for Local {
         self.refused |= self.names(&*pat);
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// Encloses the left operand in parentheses at `place`, where it was in the program: an operator's panic shows where its left
+/// operand begins.
+fn enclose(left: &mut Expr, place: Option<Span>) {
+    if let Some(place) = place {
+        let expr = Box::new(std::mem::replace(left, Expr::Verbatim(TokenStream::new())));
+        *left = Expr::Paren(syn::ExprParen { attrs: Vec::new(), paren_token: syn::token::Paren(place), expr });
+    }
 }
 
 /// Returns the path of a place below its local.

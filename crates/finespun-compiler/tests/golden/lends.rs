@@ -69,7 +69,7 @@ fn lends(
                 __note = ::finespun::__rt::Note::new();
                 unsafe { ::finespun::__rt::Called::value(__o) }
             };
-            let __r: u64 = a + unsafe { __cell0.taken(&*__lent1) };
+            let __r: u64 = a + unsafe { __cell0.__taken(&*__lent1) };
             return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         };
         fn __resumable<
@@ -94,7 +94,7 @@ fn lends(
                 };
                 let a: u64 = unsafe { ::finespun::__rt::wait(__p0) }.await;
                 let __lent1 = unsafe { ::finespun::__rt::lent(&__cell0) };
-                let __r: u64 = a + unsafe { __cell0.taken(&*__lent1) };
+                let __r: u64 = a + unsafe { __cell0.__taken(&*__lent1) };
                 return __r;
             }),
         );

@@ -55,8 +55,7 @@ fn lends(
             let mut v = Vec::new();
             ::finespun::__rt::Tie::seen(__tie_1, &v);
             let __cell0 = ::finespun::__rt::lend(v);
-            #[allow(unused_mut, unused_assignments)]
-            let mut __lent1 = unsafe { ::finespun::__rt::lent_mut(&__cell0) };
+            let __lent1 = unsafe { ::finespun::__rt::lent_mut(&__cell0) };
             {
                 let mut __it2 = ::core::iter::IntoIterator::into_iter(0..n);
                 loop {
@@ -81,15 +80,11 @@ fn lends(
                             ));
                         }
                         __note = ::finespun::__rt::Note::new();
-                        #[allow(unused_assignments)]
-                        {
-                            __lent1 = unsafe { ::finespun::__rt::lent_mut(&__cell0) };
-                        }
                         unsafe { ::finespun::__rt::Called::value(__o) }
                     };
                 };
             };
-            v = unsafe { __cell0.taken(&*__lent1) };
+            v = unsafe { __cell0.__taken(&*__lent1) };
             let __r: Vec<u64> = v;
             return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         };
@@ -155,8 +150,7 @@ fn lends(
                                     let mut __it2 = unsafe { __h___it2.take() };
                                     __h___cell0 = ::finespun::__rt::Held::empty();
                                     __h___it2 = ::finespun::__rt::Held::empty();
-                                    #[allow(unused_mut, unused_assignments)]
-                                    let mut __lent1 = unsafe {
+                                    let __lent1 = unsafe {
                                         ::finespun::__rt::lent_mut(&__cell0)
                                     };
                                     let k = match ::core::iter::Iterator::next(&mut __it2) {
@@ -195,11 +189,10 @@ fn lends(
                             }
                             let mut __cell0 = unsafe { __h___cell0.take() };
                             __h___cell0 = ::finespun::__rt::Held::empty();
-                            #[allow(unused_mut, unused_assignments)]
-                            let mut __lent1 = unsafe {
+                            let __lent1 = unsafe {
                                 ::finespun::__rt::lent_mut(&__cell0)
                             };
-                            v = unsafe { __cell0.taken(&*__lent1) };
+                            v = unsafe { __cell0.__taken(&*__lent1) };
                             let __r: Vec<u64> = v;
                             return __r;
                         }

@@ -446,6 +446,60 @@ async fn keep<'a>(keeper: &mut Keeper<'a>, of: &'a AtomicU64) {
 mod reviewed {
     use super::*;
 
+    /// Keeps references by a method of unknown name.
+    struct Hold<'a>(Vec<&'a mut N>);
+
+    impl<'a> Hold<'a> {
+        fn keep(&mut self, of: &'a mut N) {
+            self.0.push(of);
+        }
+        fn set(&mut self, to: u64) {
+            self.0[0].0 = to;
+        }
+    }
+
+    fn total(k: u64) -> u64 {
+        k + 1
+    }
+
+    /// A method of this name in the library reads a cell.
+    trait Taken {
+        unsafe fn taken(&self, by: N) -> u64;
+    }
+
+    impl Taken for Point {
+        unsafe fn taken(&self, by: N) -> u64 {
+            self.x + by.0
+        }
+    }
+
+    #[task]
+    async fn divided(n: u64, by: u64) -> u64 {
+        let lent = n;
+        leaf(&lent).await;
+        let part = lent / by; // The place of the panic.
+        leaf(&lent).await;
+        part
+    }
+
+    #[test]
+    fn an_operator_panics_at_its_place() {
+        static PLACE: Mutex<Option<u32>> = Mutex::new(None);
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| match info.payload().downcast_ref::<&str>() {
+            Some(&"attempt to divide by zero") => {
+                *PLACE.lock().unwrap() = info.location().map(std::panic::Location::line)
+            }
+            _ => before(info),
+        }));
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.run(divided(7, 2)), 3);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.run(divided(7, 0))));
+        assert!(ended.is_err());
+        let line = include_str!("lent.rs").lines().position(|line| line.ends_with("// The place of the panic."));
+        assert_eq!(PLACE.lock().unwrap().map(|line| line as usize), line.map(|index| index + 1));
+    }
+
     corpus! {
         fn kept_by_a_parameter(mut keeper: Keeper<'_>, n: u64) -> u64 {
             async fn keep<'a>(keeper: &mut Keeper<'a>, of: &'a AtomicU64) { keeper.0 = Some(of) }
@@ -465,6 +519,38 @@ mod reviewed {
                 f() + f()
             };
             x + leaf(&lent).await.x
+        } with (7);
+
+        fn a_parameter_that_changes(mut all: Vec<u64>, mut k: u64) -> u64 {
+            add(&mut all, 1).await;
+            more(&mut k).await;
+            all.push(3);
+            k += 1;
+            k + all.len() as u64
+        } with (vec![7], 8);
+
+        fn named_like_a_function(n: u64) -> u64 {
+            let k = {
+                let total = N(n);
+                leaf(&total).await.0
+            };
+            leaf(1).await;
+            total(k)
+        } with (7);
+
+        fn named_like_a_function_and_moved(n: u64) -> u64 {
+            {
+                let total = N(n);
+                leaf(total).await;
+            }
+            total(n)
+        } with (7);
+
+        fn methods_named_like_those_of_cells(n: u64) -> u64 {
+            let point: Point = Point { x: n };
+            let other = N(3);
+            let k: u64 = unsafe { point.taken(other) };
+            leaf(k).await
         } with (7);
     }
 
@@ -489,6 +575,48 @@ mod reviewed {
                 c.store(5, Relaxed);
                 keeper.get()
             } with (AtomicU64::new(7), Keeper(None));
+
+            fn kept_by_a_method(n: u64) -> u64 {
+                let mut x = N(n);
+                {
+                    let mut hold = Hold(vec![]);
+                    hold.keep(&mut x);
+                    leaf(1).await;
+                    hold.set(4);
+                    leaf(1).await;
+                    hold.set(5);
+                }
+                leaf(x.0 + x.0).await;
+                bump(&mut x).await;
+                x.0
+            } with (7);
+
+            fn kept_by_types_without_lifetimes(n: u64) -> Vec<u64> {
+                let mut all = vec![n];
+                {
+                    let pen: Pen = open(&mut all).await;
+                    pen.0.push(1);
+                    leaf(2).await;
+                    pen.0.push(3);
+                }
+                all.push(n);
+                {
+                    let pen: Pen = open(&mut all).await;
+                    pen.0.push(1);
+                    leaf(2).await;
+                    pen.0.push(3);
+                }
+                all
+            } with (7);
+
+            fn shown(n: u64) -> u64 {
+                let lent = n;
+                leaf(&lent).await;
+                if n > 100 {
+                    dbg!(lent);
+                }
+                *leaf(&lent).await
+            } with (7);
 
             fn read_by_a_later_parameter(lent: Big, mut last: Last<'_>) -> u64 {
                 leaf(&lent).await;

@@ -147,7 +147,7 @@ impl<T> Lent<T> {
     /// The reference is to the cell's value, which has not been moved out. If its type is not `Copy`, it is used only as
     /// what this returns from now on.
     #[inline(always)]
-    pub unsafe fn taken(&self, value: &T) -> T {
+    pub unsafe fn __taken(&self, value: &T) -> T {
         if needs_drop::<T>() {
             // SAFETY: the cell's own flag, which only this thread uses at this time.
             unsafe { (*self.content()).moved = true };
@@ -161,12 +161,12 @@ impl<T> Lent<T> {
     /// # Safety
     /// As for `taken`.
     #[inline(always)]
-    pub unsafe fn taken_of_std(&self, value: &T) -> T
+    pub unsafe fn __taken_of_std(&self, value: &T) -> T
     where
         T: OfStd,
     {
         // SAFETY: the caller guarantees it.
-        unsafe { self.taken(value) }
+        unsafe { self.__taken(value) }
     }
 
     /// As [`taken`](Lent::taken), where old references may still read the content of the cell.
@@ -174,12 +174,12 @@ impl<T> Lent<T> {
     /// # Safety
     /// As for `taken`.
     #[inline(always)]
-    pub unsafe fn taken_back(&self, value: &T) -> T
+    pub unsafe fn __taken_back(&self, value: &T) -> T
     where
         T: Frozen,
     {
         // SAFETY: the caller guarantees it. What is left in the cell is never dropped, and does not change.
-        unsafe { self.taken(value) }
+        unsafe { self.__taken(value) }
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
             assert_eq!(Arc::strong_count(&inner), 2);
             let cell = lend([inner, Arc::new(())]);
             // SAFETY: the value is not used in the cell any more.
-            let moved = unsafe { cell.taken(lent(&cell)) };
+            let moved = unsafe { cell.__taken(lent(&cell)) };
             drop(cell);
             assert_eq!(Arc::strong_count(&moved[0]), 2);
             let large = lend([7u8; 4096]);

@@ -483,7 +483,7 @@ unsafe fn held<M: Method>(cx: Cx, hold: ObjectLock, call: Call<M>) -> Outcome<M:
     unsafe { inside(cx, hold, found, method) }
 }
 
-/// Calls the method of an object for whose lock the call has waited, unless the object has been dropped.
+/// Calls the method of an object for whose lock the call has waited, after a guard check, unless the object has been dropped.
 ///
 /// # Safety
 /// As [`held`].
@@ -496,7 +496,7 @@ unsafe fn served<M: Method>(
     position.served();
     let Some(hold) = hold else { throw(Call::<M>::which(call.target).refused(Refusal::DROPPED)) };
     // SAFETY: the caller guarantees the same.
-    unsafe { held(cx, hold, call) }
+    unsafe { Begun { hold: Some(hold), call }.call_guarded(cx) }
 }
 
 /// Calls the method, and releases the lock when the method has ended.
