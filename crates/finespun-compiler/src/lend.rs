@@ -28,8 +28,8 @@
 //! A reference is less than a local: nothing can be moved through it, and no `&mut` be used behind a shared one. So the
 //! body stays as it is where only the type tells whether a method does either.
 //!
-//! To a local that is `mut`, `r` is an exclusive reference, from which the callees' are made. A resumed body makes `r` anew, so
-//! no other local may keep a reference into it.
+//! To a local that is `mut`, `r` is an exclusive reference, from which the callees' are made. A resumed body makes `r` anew, and
+//! so does one whose closures own it, after each await: no other local may keep a reference into it.
 
 mod local;
 mod types;
@@ -175,19 +175,35 @@ pub(crate) struct Cell {
     pub(crate) cell: Ident,
     pub(crate) reference: Ident,
     mutable: bool,
+    /// A closure owns the reference, if it is exclusive.
+    captured: bool,
 }
 
 impl Cell {
     /// Writes the reference to the content.
     pub(crate) fn refer(&self) -> TokenStream {
-        let Cell { cell, reference, mutable } = self;
+        let Cell { cell, reference, mutable, captured } = self;
         let site = Span::mixed_site();
+        let renewed = captured.then(|| quote_spanned!(site=> #[allow(unused_mut, unused_assignments)]));
+        let again = captured.then(|| quote_spanned!(site=> mut));
         match mutable {
             true => quote_spanned! {site=>
-                let #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) };
+                #renewed
+                let #again #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) };
             },
             false => quote_spanned!(site=> let #reference = unsafe { ::finespun::__rt::lent(&#cell) };),
         }
+    }
+
+    /// Makes the reference anew after an await: a closure may own the one before.
+    pub(crate) fn renew(&self) -> Option<TokenStream> {
+        let Cell { cell, reference, mutable, captured } = self;
+        (*mutable && *captured).then(|| {
+            quote_spanned! {Span::mixed_site()=>
+                #[allow(unused_assignments)]
+                { #reference = unsafe { ::finespun::__rt::lent_mut(&#cell) }; }
+            }
+        })
     }
 }
 

@@ -24,6 +24,7 @@ use super::{Ready, bound, checks, entry, listed, own_begins, own_ends, resume, t
 use crate::choose::Head;
 use crate::flow::event::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
+use crate::lend::Cell;
 use crate::macros::mentions;
 
 /// Writes the statements of the stack function.
@@ -412,6 +413,7 @@ impl Writer<'_> {
                 }
             }
         };
+        let cells: TokenStream = self.ready.cells_at(Place::Point(id)).filter_map(Cell::renew).collect();
         let value = match &point.call {
             Call::One(task) => {
                 let call = call(&names[0]);
@@ -428,6 +430,7 @@ impl Writer<'_> {
                         #leave;
                     }
                     __note = ::finespun::__rt::Note::new();
+                    #cells
                     unsafe { #read }
                 }}
             }
@@ -453,7 +456,7 @@ impl Writer<'_> {
                     });
                     values.push(value);
                 }
-                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); (#(#values),*) })
+                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); #cells (#(#values),*) })
             }
         };
         match &point.out {

@@ -56,6 +56,8 @@ pub(super) struct Local {
     repeated: bool,
     /// Within a closure.
     closure: bool,
+    /// A closure names the local.
+    captured: bool,
     /// The type must have no destructor.
     demanded: bool,
     /// The local gets its value back where rustc has to see that there are no references to it.
@@ -94,6 +96,7 @@ impl Local {
             assigned: false,
             repeated: false,
             closure: false,
+            captured: false,
             demanded: false,
             moves: false,
             refused: false,
@@ -114,7 +117,7 @@ impl Local {
             return None;
         }
         let demand = self.ty.filter(|_| self.demanded).map(|ty| Demand { ty, own: false });
-        let cell = Cell { cell: self.cell, reference: self.reference, mutable: self.mutable };
+        let cell = Cell { cell: self.cell, reference: self.reference, mutable: self.mutable, captured: self.captured };
         Some(Replaced { cell, demand, moves: self.moves })
     }
 
@@ -243,7 +246,8 @@ impl Local {
             behind.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
         }
         let (key, cell) = (&self.key, &self.cell);
-        let whole = Cell { cell: cell.clone(), reference: self.reference.clone(), mutable: self.mutable };
+        let (reference, mutable, captured) = (self.reference.clone(), self.mutable, self.captured);
+        let whole = Cell { cell: cell.clone(), reference, mutable, captured };
         let refer = whole.refer();
         let reference = &self.reference;
         if back {
@@ -489,6 +493,7 @@ impl VisitMut for Local {
                 // The closure would own a reference.
                 self.refused |= e.capture.is_some();
                 let outside = std::mem::replace(&mut self.closure, true);
+                self.captured = true;
                 self.visit_expr_mut(&mut e.body);
                 self.closure = outside;
             }

@@ -464,6 +464,8 @@ mod reviewed {
 
     /// A method of this name in the library reads a cell.
     trait Taken {
+        /// # Safety
+        /// It has no conditions.
         unsafe fn taken(&self, by: N) -> u64;
     }
 
@@ -549,6 +551,7 @@ mod reviewed {
         fn methods_named_like_those_of_cells(n: u64) -> u64 {
             let point: Point = Point { x: n };
             let other = N(3);
+            // SAFETY: the method has no conditions.
             let k: u64 = unsafe { point.taken(other) };
             leaf(k).await
         } with (7);
