@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
     row("product", "two elements of write-once arrays, multiplied", Some("product-plain"), "product-arrays", 17.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
-    row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 28.0),
+    row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 28.0).released(45.0),
     row("straight", "a task straight through its callees", Some("straight-plain"), "straight-tasks", 4.0),
     row("lends", "the same, lending a local to them", Some("straight-plain"), "lends-tasks", 4.0),
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 179.0).released(195.0),
