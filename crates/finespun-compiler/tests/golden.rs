@@ -120,6 +120,24 @@ fn borrow_of_a_mutable_local_that_another_keeps_is_pinned() {
 }
 
 #[test]
+fn mutable_local_that_a_method_may_keep_is_pinned() {
+    golden(
+        "pinned_kept",
+        "",
+        "async fn total(n: u64) -> u64 {
+            let mut x = n;
+            let mut hold = Hold::new();
+            hold.keep(&mut x);
+            add(1).await;
+            hold.set(4);
+            drop(hold);
+            bump(&mut x).await;
+            x
+        }",
+    );
+}
+
+#[test]
 fn closure_that_may_own_its_captures() {
     golden(
         "captures",

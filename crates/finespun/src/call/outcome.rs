@@ -205,9 +205,13 @@ impl<Tk: Task> Child<Tk> {
         Child { frame, task: PhantomData }
     }
 
-    /// Forgets the type of the task, of which the child must borrow nothing that ends before the child does.
+    /// Forgets the type of the task.
+    ///
+    /// # Safety
+    /// What the task borrows outlives the child.
+    #[cfg(feature = "objects")]
     #[inline(always)]
-    pub(crate) fn any(self) -> Child<AnyTask<Tk::Output>> {
+    pub(crate) unsafe fn any(self) -> Child<AnyTask<Tk::Output>> {
         Child::new(self.into_frame())
     }
 

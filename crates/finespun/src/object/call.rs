@@ -526,7 +526,7 @@ unsafe fn inside<M: Method>(
             unsafe { Outcome::done(value) }
         }
         // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
-        // object's home. `hold` locks the object of the child's method.
+        // object's home. `hold` locks the object of the child's method, whose arguments are `'static`.
         Err(child) => unsafe { suspends(hold.suspends(cx), child.any()) },
     }
 }
@@ -549,7 +549,7 @@ unsafe fn inside_here<M: Method>(
     let called = unsafe { call(cx, method) };
     note.end();
     if called.suspended() {
-        // SAFETY: `suspended` has just returned true. The caller opens the outcome and awaits a suspended callee, and
+        // SAFETY: `suspended` has just returned true, and a method's arguments are `'static`. The caller opens the outcome and awaits a suspended callee, and
         // guarantees that the worker is at the object's home. `hold` locks the object of the child's method.
         return unsafe { suspends_apart(cx, hold, called.child().any()) }.opaque();
     }

@@ -389,7 +389,7 @@ impl<W: Work> Handler for Request<W> {
         if !cx.try_enter(self.of.group()) {
             cx.leave_run();
             // The run or group has been terminated, so the caller needs no answer. Dropping `k` ends its wait, if it
-            // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
+            // still waits. Here and below, `drop_quietly` discards a destructor's panic, which no caller could receive.
             return drop_quietly((self.k, self.work));
         }
         self.serve(cx);
@@ -483,7 +483,7 @@ fn forward<T: Portable>(cx: Cx, reply: Reply<T>, child: Child<AnyTask<T>>, reque
     cx.core().counters.messages_forwarded.add(1);
     let onward = reply.k.map(Return::onward);
     // SAFETY: `onward` is from a `Return<T>`, and `T` is the request's output type, because the call returned the
-    // request's leaf as the child of a `AnyTask<T>`. `unwaited` above has released that leaf.
+    // request's leaf as the child of an `AnyTask<T>`. `unwaited` above has released that leaf.
     unsafe { request.redirect(cx, reply.home, onward) };
 }
 
